@@ -1,9 +1,9 @@
-/** Discovery in one answer: all groups with their resources (`apidiscovery.k8s.io/v2`). */
+/** Aggregated discovery, with all groups and resources in one response (`apidiscovery.k8s.io/v2`). */
 import type { Json, JsonObject } from './json.ts';
 import type { Resource, Subresource } from './resources/resource.ts';
 import { resources } from './resources/resources.ts';
 
-/** The media type of the answer that a client prefers, if it asks for this one first of what is served. */
+/** The media type of aggregated discovery. */
 export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export function asksAggregated(accept: string): boolean {
@@ -15,7 +15,7 @@ export function asksAggregated(accept: string): boolean {
   return false;
 }
 
-/** Of the core, or of the groups. */
+/** Returns the discovery document of the core group (`api`) or of all others (`apis`). */
 export function aggregated(root: 'api' | 'apis'): JsonObject {
   const own = resources.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = [...new Set(own.map(({ group }) => group))];

@@ -1,4 +1,4 @@
-/** Answers as they go out: whole in the form that a client wants, or a line for each event of a watch. */
+/** Responses: complete ones in the representation that a client requests, and watches with a line per event. */
 import { Document, visit } from 'yaml';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import type { Forward } from './connect/forward.ts';
@@ -11,7 +11,7 @@ import type { PlainAnswer } from './plainPaths.ts';
 import type { Answer, WholeAnswer } from './request.ts';
 import { shaped } from './shapes.ts';
 
-/** Of what went wrong before a client could say what it wants. */
+/** The representation of errors before the client's preference is known. */
 export const PLAIN_JSON: Representation = {
   mediaType: 'application/json',
   as: 'object',
@@ -56,13 +56,13 @@ export const streamed = (watch: Watch, call: Call, form: Representation): Answer
     }, end),
 });
 
-/** The answer to what a node has to answer: who asks in memory reaches none. */
+/** The response to a request that is forwarded to a node. A client in memory only gets the 503. */
 export const forwardAnswer = (forward: Forward): Answer => {
   const { status } = unavailable('error trying to reach service: nodes are reached only over connections');
   return { ...whole(status.code, jsonOf(status), PLAIN_JSON), forward };
 };
 
-/** What went wrong as the answer that tells of it. */
+/** The response for an error. */
 export function failed(error: unknown, form: Representation): Answer {
   const { status } = error instanceof Failure ? error : unexpected(error);
   const answer = whole(status.code, jsonOf(status), { ...form, as: 'object' });
@@ -73,7 +73,7 @@ export function failed(error: unknown, form: Representation): Answer {
 
 const jsonOf = (value: object): JsonObject => JSON.parse(JSON.stringify(value));
 
-/** A mistake in this server. */
+/** An internal error, i.e. a bug of this server. */
 const unexpected = (error: unknown): Failure => {
   const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new Failure(500, 'InternalError', `Internal error occurred: ${why}`, {

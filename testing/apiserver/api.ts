@@ -1,4 +1,4 @@
-/** An API server for tests, in memory: it answers requests, whatever carries them. */
+/** An API server in memory for tests, independent of the transport. */
 
 import type { TimerClock } from '../../base/clock.ts';
 import { admission } from './admission/admission.ts';
@@ -31,15 +31,15 @@ import { shaped } from './shapes.ts';
 
 export interface ApiOptions {
   readonly clock: TimerClock;
-  /** Who asks, by the tokens that they show. */
+  /** Users by bearer token. */
   readonly tokens: ReadonlyMap<string, User>;
-  /** As clients reach it: `host:port`. */
+  /** The server's `host:port`. */
   readonly address: string;
-  /** What it makes up; absent: at random. */
+  /** The source of UIDs and name suffixes. Default: random. */
   readonly ids?: Ids;
 }
 
-/** A request whose client is known. */
+/** A request with its authenticated user. */
 interface Asked {
   readonly request: ApiRequest;
   readonly url: URL;
@@ -50,11 +50,11 @@ interface Asked {
 
 export class Api {
   readonly registry: Registry;
-  /** What is to go wrong. */
+  /** The faults to inject. */
   readonly faults: Faults;
-  /** What users and groups may do besides; it may be changed at any time. */
+  /** Additional permissions of users and groups. May be changed at any time. */
   readonly grants: Grant[] = [...kubeletApiAdmin];
-  /** What nodes and pods use, for those who ask `metrics.k8s.io`: nothing, unless somebody scrapes. */
+  /** The resource usage behind `metrics.k8s.io`. Empty unless nodes are scraped. */
   readonly usages = new UsageHistory();
   readonly #types: Types = readTypes();
   readonly #tokens = new ServiceAccountTokens();
@@ -67,24 +67,29 @@ export class Api {
     firstObjects(this.registry);
   }
 
-  /** Forgets history as a kube-apiserver does when its storage is compacted: it keeps in a cache what is watched. */
+  /**
+   * Compacts the history, except for events, because a kube-apiserver caches watched resources when its storage is
+   * compacted.
+   */
   compact(): void {
     this.registry.store.compact(['/events']);
   }
 
-  /** Forgets all history, as a kube-apiserver that starts anew. */
+  /** Compacts the whole history, as a restart of a kube-apiserver does. */
   forget(): void {
     this.registry.store.compact();
   }
 
-  /** What goes wrong is an answer too; it rejects only where a fault cuts the connection, with `ConnectionCut`. */
+  /**
+   * Handles a request. Errors are responses, too. Rejects only with `ConnectionCut`, if a fault cuts the connection.
+   */
   async answer(request: ApiRequest): Promise<Answer> {
     return await this.#answer(request, ({ attributes, user }, carryOut) =>
       this.faults.around(attributes, user.name, carryOut),
     );
   }
 
-  /** Answers past all faults: what a cluster does by itself, and how a test lays things out, does not go wrong. */
+  /** Handles a request without faults, for the controllers of the cluster and the set-up of tests. */
   async act(request: ApiRequest): Promise<Answer> {
     return await this.#answer(request, (_asked, carryOut) => carryOut(0));
   }
@@ -114,7 +119,7 @@ export class Api {
     const { store, clock } = this.registry;
     const wanted = audiences.length === 0 ? [ISSUER] : audiences;
     const user = this.#options.tokens.get(token);
-    // A token of a user is for this server alone.
+    // Users' tokens are only valid for this server.
     if (user !== undefined && wanted.includes(ISSUER)) return { user, audiences: [ISSUER] };
     return this.#tokens.review(token, wanted, store, clock.now());
   }
@@ -190,7 +195,7 @@ async function handled(handler: Handler, call: Call, form: Representation): Prom
   return whole(code, shaped(object, call, form), form, warnings);
 }
 
-/** The old way to say that a path is watched. */
+/** The deprecated path prefix for watches. */
 const WATCH_PREFIX = /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)\/watch\//;
 
 function targetAsked(pathname: string): { readonly target: Target | undefined; readonly isWatch: boolean } {

@@ -1,4 +1,4 @@
-/** A test API server as tests use it: in memory, and over connections as a kube-apiserver has them. */
+/** The API server for tests, in memory and over HTTPS. */
 
 import type { TimerClock } from '../../base/clock.ts';
 import { Api } from './api.ts';
@@ -12,10 +12,9 @@ import { type ServeApiOptions, type ServedApi, serveApi } from './serving/served
 import { defaultPolicy, type SigningPolicy } from './standIns/signer.ts';
 import { standIns } from './standIns/standIns.ts';
 
-/** A request came to nothing. */
+/** A request failed. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
-  /** The HTTP status code. */
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -24,7 +23,6 @@ export class RequestFailed extends Error {
   }
 }
 
-/** An event of a watch. */
 export interface WatchedEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: JsonObject;
@@ -34,23 +32,26 @@ const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters'] };
 const FIRST_ERROR = 400;
 
 export class ApiServer {
-  /** What goes wrong with requests; those of `ask` and `watch` are spared. */
+  /** The faults to inject. Requests through `ask` and `watch` are exempt. */
   readonly faults: Faults;
-  /** What becomes of requests for certificates; it may be changed at any time. */
+  /** The treatment of certificate signing requests. May be changed at any time. */
   readonly signing: SigningPolicy = defaultPolicy();
-  /** Users by the tokens that they show, besides service accounts; it may be changed at any time. */
+  /** Users by bearer token, in addition to service accounts. May be changed at any time. */
   readonly tokens = new Map<string, User>();
   readonly #api: Api;
   readonly #authority = new Authority();
   #address = '127.0.0.1:6443';
   #endStandIns: () => void = () => undefined;
 
-  /** What users and groups may do besides: by default, that of `system:kubelet-api-admin`. It may be changed at any time. */
+  /**
+   * Additional permissions of users and groups. By default, the permissions of `system:kubelet-api-admin`. May be
+   * changed at any time.
+   */
   readonly grants: Grant[];
 
   /**
-   * Feature gates that are on beside those that are on by default in 1.36, such as `ClusterTrustBundleProjection`. It may be
-   * changed at any time.
+   * Enabled feature gates that are disabled by default in 1.36, such as `ClusterTrustBundleProjection`. May be changed
+   * at any time.
    */
   readonly features: Set<DisabledFeature>;
 
@@ -68,26 +69,28 @@ export class ApiServer {
     this.features = this.#api.registry.features;
   }
 
-  /** Starts one as that of an empty cluster. */
+  /** Starts the API server of an empty cluster. */
   static async start(clock: TimerClock): Promise<ApiServer> {
     const server = new ApiServer(clock);
     server.#endStandIns = await standIns(server.#api, server.#authority, server.signing);
     return server;
   }
 
-  /** Answers a request in memory, whoever its `user` is; a fault that cuts the connection rejects. */
+  /** Handles a request in memory with the permissions of its `user`. Rejects if a fault cuts the connection. */
   answer(request: ApiRequest): Promise<Answer> {
     return this.#api.answer(request);
   }
 
-  /** Asks as an administrator for an object; rejects with a `RequestFailed`. */
+  /** Sends a request as an administrator and returns the object. Rejects with a `RequestFailed`. */
   async ask(method: string, path: string, body?: Json, contentType = 'application/json'): Promise<JsonObject> {
     const answer = await this.#asAdmin(method, path, body, contentType);
     if ('body' in answer) return objectOfAnswer(answer);
     throw new RequestFailed(answer.code, `${path} is a watch`);
   }
 
-  /** Tells of each event of a watch, such as `/api/v1/pods?watch=true`, until the function that it gives is called. */
+  /**
+   * Calls `tell` with each event of a watch, such as `/api/v1/pods?watch=true`, until the returned function is called.
+   */
   async watch(path: string, tell: (event: WatchedEvent) => void): Promise<() => void> {
     const answer = await this.#asAdmin('GET', path);
     if (!('body' in answer))
@@ -100,19 +103,19 @@ export class ApiServer {
     throw new RequestFailed(answer.code, `${path} is no watch`);
   }
 
-  /** Serves it over HTTP/2 and TLS. */
+  /** Serves the API over HTTP/2 and TLS. */
   async serve(options: ServeApiOptions = {}): Promise<ServedApi> {
     const served = await serveApi(this.#api, this.#authority, options);
     this.#address = `127.0.0.1:${served.port}`;
     return served;
   }
 
-  /** Forgets all history: a watch that was cut has to list anew. */
+  /** Compacts the whole history, so that broken watches must relist. */
   forget(): void {
     this.#api.forget();
   }
 
-  /** Ends what a cluster does by itself. */
+  /** Stops the controllers of the cluster. */
   close(): void {
     this.#endStandIns();
   }

@@ -1,4 +1,4 @@
-/** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
+/** Reads the object in a request body, with the error messages of a kube-apiserver (`endpoints/handlers`). */
 import { messageOf } from '../../base/failure.ts';
 import { decode } from './decode/decode.ts';
 import { DecodeError } from './decode/decodeError.ts';
@@ -16,7 +16,7 @@ export interface Body {
   readonly contentType: string | undefined;
 }
 
-/** The body of a request for a kind; what is in protobuf becomes the same in JSON. Throws a `Failure` where it is broken. */
+/** Returns the body as text. Protobuf is converted to JSON. Throws a `Failure` if it is malformed. */
 export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, 'kind'>, types: Types): Body {
   const contentType = headers.get('content-type');
   if (typeof body === 'string') return { text: body, contentType };
@@ -30,19 +30,18 @@ export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, '
   }
 }
 
-/** What becomes of fields that nobody knows; a kube-apiserver warns unless it is told otherwise. */
+/** The treatment of unknown fields. A kube-apiserver warns by default. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface ReadObject {
   readonly object: JsonObject;
-  /** For the client, each a `Warning` header of its own. */
+  /** Warnings for the client, each for a `Warning` header. */
   readonly warnings: readonly string[];
 }
 
-/** The kind that is expected. */
 type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
 
-/** Reads an object of a kind; what does not say which kind it is, is of the expected one. Throws a `Failure`. */
+/** Reads an object of a kind. A missing kind or version defaults to the expected one. Throws a `Failure`. */
 export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
   const value = recognized(body, expected);
   const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
@@ -72,7 +71,7 @@ export function readObject(body: Body, expected: Expected, types: Types, validat
 
 const isYaml = ({ contentType = '' }: Body): boolean => contentType.startsWith('application/yaml');
 
-/** Reads a value as an object of a kind, beside what was found before; throws a `DecodeError` where it is none. */
+/** Reads a value as an object of a kind. `found` contains earlier warnings. Throws a `DecodeError`. */
 export function readValue(
   value: Json,
   expected: Expected,
@@ -95,7 +94,7 @@ export function readValue(
 const KIND_STRUCT =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** The value of a body that may be an object. */
+/** Parses a body that should be an object. */
 function recognized({ text, contentType }: Body, { kind }: Expected): JsonObject {
   try {
     const value = parsedBody(text, contentType);
@@ -115,7 +114,7 @@ function jsonKind(value: Json): string {
 
 const LONGEST_SUMMARY = 30;
 
-/** The beginning of a body for a message: as it is where it may be JSON, else in hexadecimal. */
+/** The start of a body for an error message: as it is if it may be JSON, and otherwise in hexadecimal. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const beginning = bytes.subarray(0, LONGEST_SUMMARY);

@@ -1,11 +1,11 @@
-/** What is wrong with a field, as the causes of a failure tell it (`util/validation/field/errors.go` of apimachinery). */
+/** Validation errors of fields, as the causes of a failure (`util/validation/field/errors.go` of apimachinery). */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Cause } from './failures.ts';
 import type { Json } from './json.ts';
 
 const quoted = (value: string): string => JSON.stringify(value);
 
-/** `supported` in the order in which they are told. */
+/** The message lists `supported` in this order. */
 export const notSupported = (field: string, value: Json, supported: readonly string[]): Cause => ({
   reason: 'FieldValueNotSupported',
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map(quoted).join(', ')}`,
@@ -36,14 +36,14 @@ export const required = (field: string, why?: string): Cause => ({
   field,
 });
 
-/** `why`: what has to be told apart. */
+/** `why` names the values that must be unique. */
 export const duplicate = (field: string, value: Json, why?: string): Cause => ({
   reason: 'FieldValueDuplicate',
   message: `Duplicate value: ${JSON.stringify(value)}${why === undefined ? '' : `: ${why}`}`,
   field,
 });
 
-/** The reason of a cause, by the beginning of its message. */
+/** The reason of a cause, by the start of its message. */
 const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
   ['Required value', 'FieldValueRequired'],
   ['Unsupported value', 'FieldValueNotSupported'],
@@ -54,7 +54,7 @@ const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
   ['Not found', 'FieldValueNotFound'],
 ];
 
-/** A problem that the checks of `kubernetes/api` found, as a cause. */
+/** Converts a problem found by `kubernetes/api`. */
 export function causeOf({ path, message }: Problem): Cause {
   const [, reason = 'FieldValueInvalid'] = REASONS.find(([beginning]) => message.startsWith(beginning)) ?? [];
   return { reason, message, field: path };

@@ -1,9 +1,9 @@
-/** What a client asks for first: the groups that are served, their versions, and the resources of each. */
+/** Discovery of the served groups, versions and resources. */
 import type { Json, JsonObject } from './json.ts';
 import { groupVersion, type Resource, STORED, type Subresource, storageVersionHash } from './resources/resource.ts';
 import { resources } from './resources/resources.ts';
 
-/** The answer for a path of discovery; undefined where it is none. `address` is the server's, as `host:port`. */
+/** Returns the discovery document at a path, or undefined. `address` is the server's `host:port`. */
 export function discovery(pathname: string, address: string): JsonObject | undefined {
   const [root, first, second, ...more] = pathname.split('/').slice(1);
   if (root === 'api' && first === undefined) return versionsOfCore(address);
@@ -16,7 +16,7 @@ export function discovery(pathname: string, address: string): JsonObject | undef
 }
 
 const groups: readonly string[] = [...new Set(resources.map(({ group }) => group))].filter((group) => group !== '');
-/** Whether a path is below a group that is served: of others there is no page. */
+/** Whether a path is below a served group. */
 export function isKnownGroup(pathname: string): boolean {
   const [root, group = ''] = pathname.split('/').slice(1);
   return root === 'api' || (root === 'apis' && isGroup(group));
@@ -30,7 +30,7 @@ const versionsOfCore = (address: string): JsonObject => ({
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
 });
 
-/** A group with its versions, of which the first is the one to use. */
+/** A group with its versions, the preferred one first. */
 function groupNamed(name: string): JsonObject & { readonly name: string } {
   const served = new Set(resources.filter(({ group }) => group === name).map(({ version }) => version));
   const versions = [...served].map((version) => ({ groupVersion: groupVersion({ group: name, version }), version }));
@@ -60,7 +60,7 @@ function told(resource: Resource): Json {
     verbs,
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
-    // What is only created is not stored.
+    // Resources that are only created are not stored.
     ...(verbs.length >= STORED.length - 1 ? { storageVersionHash: storageVersionHash(resource) } : {}),
   };
 }

@@ -1,4 +1,4 @@
-/** What a kube-apiserver answers where it cannot do what it is asked for (`pkg/api/errors` of apimachinery). */
+/** The errors of a kube-apiserver (`pkg/api/errors` of apimachinery). */
 import type { Resource } from './resources/resource.ts';
 
 export interface Cause {
@@ -16,7 +16,7 @@ interface Details {
   readonly retryAfterSeconds?: number;
 }
 
-/** The body of an answer that tells of a failure. */
+/** The body of an error response. */
 export interface FailureStatus {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -28,7 +28,7 @@ export interface FailureStatus {
   readonly code: number;
 }
 
-/** A request that comes to nothing. */
+/** A failed request. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly status: FailureStatus;
@@ -48,17 +48,16 @@ export class Failure extends Error {
   }
 }
 
-/** The object that a failure is about. */
+/** The object of a failure. */
 type About = Pick<Resource, 'group' | 'name' | 'kind'>;
 
 const ofGroup = (group: string) => (group === '' ? {} : { group });
-/** A resource as messages name it: `pods`, `leases.coordination.k8s.io`. */
+/** The qualified name of a resource, e.g. `pods` or `leases.coordination.k8s.io`. */
 const qualified = ({ group, name }: Pick<Resource, 'group' | 'name'>): string =>
   group === '' ? name : `${name}.${group}`;
 
 export const badRequest = (message: string): Failure => new Failure(400, 'BadRequest', message);
 
-/** There is nothing at the path. */
 export const nothingThere = (): Failure =>
   new Failure(404, 'NotFound', 'the server could not find the requested resource', {});
 
@@ -72,7 +71,7 @@ export const notFound = (about: About, name: string): Failure =>
     kind: about.name,
   });
 
-/** `isGoing`: the one that is there is being deleted. */
+/** `isGoing` means that the existing object is being deleted. */
 export const alreadyExists = (about: About, name: string, isGoing = false): Failure =>
   new Failure(
     409,
@@ -81,7 +80,7 @@ export const alreadyExists = (about: About, name: string, isGoing = false): Fail
     { name, ...ofGroup(about.group), kind: about.name },
   );
 
-/** A rule of the server's is against it. */
+/** The request is forbidden by a rule of the server. */
 export const refused = (about: About, name: string, why: string, causes: readonly Cause[] = []): Failure =>
   new Failure(
     403,
@@ -95,7 +94,6 @@ export const refused = (about: About, name: string, why: string, causes: readonl
     },
   );
 
-/** What should not happen. */
 export const internalError = (message: string): Failure => new Failure(500, '', message);
 
 export const conflict = (about: About, name: string, why: string): Failure =>
@@ -105,11 +103,14 @@ export const conflict = (about: About, name: string, why: string): Failure =>
     kind: about.name,
   });
 
-/** Somebody else has written it since. */
+/** The object has been modified since the client read it. */
 export const outdated = (about: About, name: string): Failure =>
   conflict(about, name, 'the object has been modified; please apply your changes to the latest version and try again');
 
-/** An object of a kind breaks the rules; `causes` in the order in which they were found, the message tells each once. */
+/**
+ * The object is invalid. The details contain all causes in the order in which they were found, and the message each one
+ * once.
+ */
 export function invalid(
   { group, kind }: Pick<About, 'group' | 'kind'>,
   name: string,
@@ -127,8 +128,8 @@ export function invalid(
   });
 }
 
-/** What the client knew is forgotten: it has to list anew. */
+/** The requested history has been compacted, so the client must relist. */
 export const expired = (message: string): Failure => new Failure(410, 'Expired', message);
 
-/** Somebody else who would have to answer cannot be reached. */
+/** A server that the request depends on is unavailable. */
 export const unavailable = (message: string): Failure => new Failure(503, 'ServiceUnavailable', message);

@@ -1,4 +1,4 @@
-/** What goes wrong with requests, as a test wants it: each rule for those that it is about. */
+/** Injects faults into requests according to rules. */
 
 import type { TimerClock } from '../../base/clock.ts';
 import type { Attributes } from './authorization/attributes.ts';
@@ -6,37 +6,37 @@ import { internalError } from './failures.ts';
 import type { Answer } from './request.ts';
 
 export type Fault =
-  /** The request is carried out so much later. */
+  /** The request is delayed. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** It is not carried out: 429 as priority and fairness answers it, any other code as a failure of the server. */
+  /** The request is rejected without an effect: 429 as by priority and fairness, any other code as a server error. */
   | { readonly kind: 'refused'; readonly code: number; readonly retryAfterSeconds?: number }
-  /** It is not carried out: the connection is cut before. */
+  /** The connection is cut before the request has an effect. */
   | { readonly kind: 'dropped' }
-  /** It is carried out, and the connection is cut before the answer. */
+  /** The request has an effect, and the connection is cut before the response. */
   | { readonly kind: 'lost' }
-  /** It is never answered. */
+  /** The request is never answered. */
   | { readonly kind: 'hung' }
-  /** A watch is cut after so long, without its end. */
+  /** A watch is cut after this time, without a regular end. */
   | { readonly kind: 'cut'; readonly afterMs: number }
-  /** A watch stays open, and tells nothing any more. */
+  /** A watch stays open and delivers nothing any more. */
   | { readonly kind: 'silent' }
-  /** A read is answered as of so many writes ago. */
+  /** A read returns the state before this many writes. */
   | { readonly kind: 'stale'; readonly writes: number };
 
 export interface FaultRule {
   readonly fault: Fault;
-  /** By default it is about every request. */
+  /** Default: all requests. */
   readonly matches?: (asked: Attributes, user: string) => boolean;
-  /** How often; by default always. */
+  /** Maximum number of faults. Default: unlimited. */
   readonly times?: number;
 }
 
-/** The connection is gone: nobody knows what became of the request. */
+/** The connection was cut, so the effect of the request is unknown. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
 }
 
-/** How far back a read looks, and who carries it out. */
+/** Handles the request. `staleBy` is the number of writes that a read ignores. */
 type CarryOut = (staleBy: number) => Promise<Answer>;
 
 export class Faults {
@@ -47,14 +47,14 @@ export class Faults {
     this.#clock = clock;
   }
 
-  /** Lets a rule hold until the function that it returns is called, or it has been met so often. */
+  /** Adds a rule, which applies until the returned function is called or `times` is reached. */
   add(rule: FaultRule): () => void {
     const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
     this.#rules.add(entry);
     return () => void this.#rules.delete(entry);
   }
 
-  /** Answers a request with what goes wrong with it; rejects with `ConnectionCut` where it is not answered. */
+  /** Handles a request with its fault. Rejects with `ConnectionCut` if there is no response. */
   async around(asked: Attributes, user: string, carryOut: CarryOut): Promise<Answer> {
     const fault = this.#taken(asked, user);
     if (fault === undefined) return await carryOut(0);

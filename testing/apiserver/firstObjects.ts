@@ -1,4 +1,4 @@
-/** What is there before anybody has made anything. */
+/** The objects of an empty cluster. */
 import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { JsonObject } from './json.ts';
 import type { Registry } from './registry/registry.ts';

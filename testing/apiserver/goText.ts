@@ -1,4 +1,4 @@
-/** A value as Go prints it in an error (`%v`): some messages of a kube-apiserver quote what they were given that way. */
+/** Formats a value like Go's `%v`, which some messages of a kube-apiserver use. */
 import { isList, isObject, type Json } from './json.ts';
 
 export function goText(value: Json): string {

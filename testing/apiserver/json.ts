@@ -1,4 +1,4 @@
-/** Values of JSON, as objects of the API are: read from outside, and rebuilt where they change. */
+/** Immutable JSON values. */
 import { lookUp } from '../../base/lookUp.ts';
 
 export type Json = null | boolean | number | string | JsonList | JsonObject;
@@ -12,22 +12,22 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 export const isList = (value: Json | undefined): value is JsonList => Array.isArray(value);
 
-/** An object of its fields, whatever they are called. */
+/** Builds an object. Field names such as `__proto__` are safe. */
 export const objectOf = (fields: Iterable<readonly [string, Json]>): JsonObject => Object.fromEntries(fields);
 
-/** The text of a field; empty where there is none. */
+/** The string in a field, or an empty string. */
 export function textAt(object: JsonObject, name: string): string {
   const value = lookUp(object, name);
   return typeof value === 'string' ? value : '';
 }
 
-/** The number of a field; undefined where there is none. */
+/** The number in a field, if there is one. */
 export function numberAt(object: JsonObject, name: string): number | undefined {
   const value = lookUp(object, name);
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The object of a field; an empty one where there is none. */
+/** The object in a field, or an empty object. */
 export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = lookUp(object, name);
   return isObject(value) ? value : {};

@@ -1,24 +1,26 @@
-/** Bodies by their media types: JSON, YAML, or protobuf. */
+/** Parses request bodies in JSON, YAML and protobuf. */
 import { parseDocuments } from '../../kubernetes/yaml/boundedYaml.ts';
 import { Failure } from './failures.ts';
 import type { Json } from './json.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** Whether a body is no text. */
+/** Whether a body is binary. */
 export const isProtobuf = (contentType = ''): boolean => mediaTypeOf(contentType) === PROTOBUF;
 
 const mediaTypeOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
-/** A body is larger than an object may be. */
+/** The request size limit, which is larger than that of an object. */
 const MOST_BYTES = 3 * 1024 * 1024;
 
-/** A body that could not be read; `message` as Go tells it. */
+/** A body that cannot be parsed, with Go's message. */
 export class SyntaxFailure extends Error {
   override readonly name = 'SyntaxFailure';
 }
 
-/** Throws a `Failure` for what nobody reads, a `SyntaxFailure` for what is broken. Without a media type it is JSON. */
+/**
+ * Parses a body. Throws a `Failure` for an unsupported media type or size, and a `SyntaxFailure` for a malformed body.
+ */
 export function parsedBody(text: string, contentType = 'application/json'): Json {
   if (Buffer.byteLength(text) > MOST_BYTES)
     throw new Failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MOST_BYTES}`);
@@ -39,7 +41,7 @@ export function parsedBody(text: string, contentType = 'application/json'): Json
 
 const YAML_LIMITS = { tokens: 1_000_000, values: 1_000_000, characters: MOST_BYTES };
 
-/** Reads the first document of a body, as JSON holds it. */
+/** Reads the first YAML document of a body as JSON. */
 function readYaml(text: string): Json {
   const documents = parseDocuments(text, YAML_LIMITS);
   const [first = { value: null }] = Array.isArray(documents) ? documents : [documents];
@@ -59,7 +61,7 @@ function parsedAs(text: string, read: (text: string) => Json): Json {
   }
 }
 
-/** What Go says of broken JSON, as far as the error tells where it broke. */
+/** Go's message for malformed JSON, derived from the JavaScript error. */
 function goSyntaxError(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const position = Number(/at position (?<at>\d+)/.exec(message)?.groups?.at);

@@ -1,11 +1,11 @@
-/** In which form a client wants its answer (`endpoints/handlers/negotiation`). */
+/** Content negotiation of responses (`endpoints/handlers/negotiation`). */
 import { Failure } from './failures.ts';
 
 export interface Representation {
   readonly mediaType: 'application/json' | 'application/yaml';
-  /** The shape of the object: as it is, as rows of a table, or its metadata alone. */
+  /** The shape of the object: unchanged, a table, or its metadata only. */
   readonly as: 'object' | 'table' | 'metadata';
-  /** That of the shape, where it has one of its own. */
+  /** The version of the shape, if it has one. */
   readonly version: 'v1' | 'v1beta1';
   readonly isPretty: boolean;
 }
@@ -13,7 +13,7 @@ export interface Representation {
 const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 const AVAILABLE = `${ACCEPTED}, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch`;
 
-/** The first that the client accepts; throws a `Failure` where it accepts none. */
+/** Returns the first acceptable representation. Throws a `Failure` if there is none. */
 export function representationOf(accept: string, query: URLSearchParams): Representation {
   let isOther = false;
   const isPretty = !['', 'false', '0'].includes(query.get('pretty') ?? '');

@@ -1,9 +1,9 @@
-/** A server as an older one is: it knows fewer fields, which it drops, and refuses to begin a watch with all there is. */
+/** An older API server, which drops newer fields and rejects watches with initial events. */
 import type { Api } from './api.ts';
 import { isList, isObject, type Json, objectOf } from './json.ts';
 import type { Answer, ApiRequest } from './request.ts';
 
-/** What servers came to know after that. */
+/** Fields that were introduced later. */
 const UNKNOWN: readonly string[] = ['observedGeneration', 'declaredFeatures'];
 
 export class OlderServer {
@@ -36,7 +36,7 @@ const WATCH_LIST_REFUSED: Answer = {
   }),
 };
 
-/** What is in protobuf stays as it is. */
+/** Protobuf is not changed. */
 function withoutUnknown(body: string | Uint8Array): string | Uint8Array {
   if (typeof body !== 'string' || !UNKNOWN.some((field) => body.includes(field))) return body;
   return JSON.stringify(stripped(JSON.parse(body)));

@@ -1,4 +1,4 @@
-/** What is no resource: health, the version, schemas (`apiserver/pkg/server/{healthz,routes}`). */
+/** Non-resource paths: health, version and schemas (`apiserver/pkg/server/{healthz,routes}`). */
 import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { Json } from './json.ts';
 
@@ -13,7 +13,7 @@ const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/[\w-]+)*$/;
 
 const plain = (body: string, code = 200): PlainAnswer => ({ code, contentType: TEXT, body });
 
-/** Undefined where the path is another. */
+/** Undefined for all other paths. */
 export function plainAnswer(pathname: string): PlainAnswer | undefined {
   if (HEALTH.test(pathname)) return plain('ok');
   if (pathname === '/version' || pathname === '/version/') return json(versionInfo);
@@ -26,7 +26,7 @@ export const json = (value: Json, contentType = 'application/json'): PlainAnswer
   body: JSON.stringify(value),
 });
 
-/** Nothing is served at a path of no resource. */
+/** The response for an unknown non-resource path. */
 export const pageNotFound: PlainAnswer = plain('404 page not found\n', 404);
 
 const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');

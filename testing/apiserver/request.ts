@@ -1,41 +1,43 @@
-/** What a test API server is asked, and what it answers, whatever carries them. */
+/** Requests and responses of the API server, independent of the transport. */
 import type { Forward } from './connect/forward.ts';
 import type { JsonObject } from './json.ts';
 
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Bytes where its media type is of no text. */
+  /** Bytes for a binary media type. */
   readonly body: string | Uint8Array;
-  /** Who asks, where the connection says so; else it is told by its token. */
+  /** The user, if the connection authenticates it. Otherwise its token does. */
   readonly user?: User;
-  /** The connection shows a certificate that nobody vouches for, or that has expired: a token still tells who it is. */
+  /**
+   * The connection has a client certificate that is not trusted or has expired. A token can still authenticate the
+   * user.
+   */
   readonly isDoubtful?: boolean;
 }
 
-/** An answer that is whole. */
+/** A complete response. */
 export interface WholeAnswer {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string | Buffer;
-  /** Whoever carries it passes the request on to a node instead; in memory there is only the answer. */
+  /** If set, the transport forwards the request to a node. In memory, the response itself is used. */
   readonly forward?: Forward;
 }
 
-/** An answer that goes on: a watch, a line for each event. */
+/** A watch, with a line per event. */
 interface StreamedAnswer {
   readonly code: 200;
   readonly headers: ReadonlyMap<string, string>;
-  /** Sends until it calls `end`, or `cut` where the connection breaks, or is stopped by the function that it returns. */
+  /** Sends lines until it calls `end` or, for a broken connection, `cut`, or until the returned function is called. */
   readonly start: (send: (line: string) => void, end: () => void, cut: () => void) => () => void;
 }
 
 export type Answer = WholeAnswer | StreamedAnswer;
 
-/** Who asks. */
 export interface User {
   readonly name: string;
   readonly uid?: string;
@@ -43,7 +45,7 @@ export interface User {
   readonly extra?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a handler has to say: an object with its code, and warnings for the client. */
+/** The result of a handler: an object with its status code, and warnings for the client. */
 export interface Outcome {
   readonly code: number;
   readonly object: JsonObject;

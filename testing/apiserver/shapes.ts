@@ -1,4 +1,4 @@
-/** Objects in the shape that a client wants them in. */
+/** Converts objects to the requested shape. */
 import { lookUp } from '../../base/lookUp.ts';
 import type { Call } from './handlers/call.ts';
 import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
@@ -7,7 +7,7 @@ import { type IncludeObject, type TableOf, tableOf } from './tables/table.ts';
 
 type Shown = Pick<Call, 'query' | 'registry' | 'strategy' | 'target'>;
 
-/** A stored object, or a list of them, for a client. */
+/** Returns a stored object or list in the requested shape. */
 export function shaped(object: JsonObject, call: Shown, { as, version }: Representation): JsonObject {
   const kind = textAt(object, 'kind');
   if (kind === 'Status') return object;
@@ -28,7 +28,7 @@ function shown(object: JsonObject, strategy: Call['strategy']): JsonObject {
   return { ...object, items: items.map((each) => (isObject(each) ? without(strategy.shown(each)) : each)) };
 }
 
-/** An entry of a list does not say what it is. */
+/** List entries have no kind and version. */
 const without = (object: JsonObject): JsonObject =>
   objectOf(Object.entries(object).filter(([name]) => name !== 'kind' && name !== 'apiVersion'));
 

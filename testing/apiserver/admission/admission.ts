@@ -1,4 +1,4 @@
-/** What a kube-apiserver's admission plugins do: they change objects before they are written, or refuse them. */
+/** The admission plugins of the API server, which change or reject writes. */
 import type { JsonObject } from '../json.ts';
 import { certificateRequests } from './certificateRequests.ts';
 import { defaultTolerations } from './defaultTolerations.ts';
@@ -12,7 +12,7 @@ import { runtimeClass } from './runtimeClass.ts';
 import { serviceAccount } from './serviceAccount.ts';
 import { storageInUse } from './storageInUse.ts';
 
-/** In the order of a kube-apiserver (`pkg/kubeapiserver/options/plugins.go`). */
+/** The order is that of a kube-apiserver (`pkg/kubeapiserver/options/plugins.go`). */
 const PLUGINS: readonly Plugin[] = [
   namespaceLifecycle,
   serviceAccount,
@@ -26,7 +26,7 @@ const PLUGINS: readonly Plugin[] = [
   podResize,
 ];
 
-/** All of them, one after the other. */
+/** Runs all plugins sequentially. */
 export const admission: Admission = (asked) =>
   PLUGINS.reduce<JsonObject>(
     (object, plugin) => plugin({ ...asked, ...(asked.object && { object }) }) ?? object,

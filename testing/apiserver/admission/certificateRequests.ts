@@ -1,5 +1,5 @@
 /**
- * Says in a request for a certificate who has asked for it, and refuses what nobody may ask for
+ * Adds the user to a CertificateSigningRequest and rejects requests that no user may make
  * (`plugin/pkg/admission/certificates` and `noderestriction` of kubernetes).
  */
 import { messageOf } from '../../../base/failure.ts';

@@ -1,4 +1,6 @@
-/** Pods stay five minutes on a node that is not ready (`plugin/pkg/admission/defaulttolerationseconds`). */
+/**
+ * Tolerates nodes that are not ready or unreachable for five minutes (`plugin/pkg/admission/defaulttolerationseconds`).
+ */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
 import type { Plugin } from './plugin.ts';

@@ -1,4 +1,4 @@
-/** Which labels a node may give itself (`pkg/kubelet/apis/well_known_labels.go` of kubernetes). */
+/** The labels that a node may set on itself (`pkg/kubelet/apis/well_known_labels.go` of kubernetes). */
 import { lookUp } from '../../../base/lookUp.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -21,7 +21,7 @@ const OWN: ReadonlySet<string> = new Set([
 
 const isWithin = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
 
-/** The labels that differ and are not for the node to set, in order. */
+/** Returns the changed labels that the node must not set, sorted. */
 export function forbiddenLabels(labels: JsonObject, before: JsonObject): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(before)]);
   const changed = [...keys].filter((key) => lookUp(labels, key) !== lookUp(before, key));

@@ -1,11 +1,11 @@
-/** The only pods that a node makes: the mirrors of its static ones. */
+/** Checks the pods that a node creates, which must be mirror pods. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { isMirrorPod, MIRROR } from '../registry/strategies/pods/mirrorPod.ts';
 import { metadataOf } from '../store/metadata.ts';
 
-/** Why a node must not make a pod, if there is a reason; `own` is its Node object. */
+/** Returns why a node must not create a pod, if there is a reason. `own` is its Node object. */
 export function mirrorPodProblem(node: string, pod: JsonObject, own: JsonObject | undefined): string | undefined {
   const quoted = JSON.stringify(node);
   if (!isMirrorPod(pod))
@@ -38,7 +38,7 @@ function ownerProblem(
   return asked === uid ? undefined : `node ${node} UID mismatch: expected ${asked} got ${uid}`;
 }
 
-/** The resource of what a pod refers to, by the fields that do (`HasAPIObjectReference` of `api/pod`). */
+/** The fields of a pod that refer to API objects, with their resources (`HasAPIObjectReference` of `api/pod`). */
 const REFERENCES: readonly (readonly [field: string, resource: string])[] = [
   ['secretRef', 'secrets'],
   ['secretKeyRef', 'secrets'],

@@ -1,10 +1,10 @@
-/** Nothing is made in a namespace that is not there or going (`admission/plugin/namespace/lifecycle`). */
+/** Rejects objects in a namespace that is missing or being deleted (`admission/plugin/namespace/lifecycle`). */
 import { notFound, refused } from '../failures.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';
 
-/** They belong to the cluster itself. */
+/** Namespaces that cannot be deleted. */
 const LASTING: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export const namespaceLifecycle: Plugin = ({

@@ -1,4 +1,4 @@
-/** A node writes only what is its own (`plugin/pkg/admission/noderestriction`). */
+/** Restricts the writes of a node to its own objects (`plugin/pkg/admission/noderestriction`). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
@@ -73,7 +73,7 @@ function evictionProblem(node: string, { target: { namespace, name = '' }, regis
   return nodeNameOf(pod) === node ? undefined : `node ${node} can only evict pods with spec.nodeName set to itself`;
 }
 
-/** As the plugin's own lister says it: in the singular. */
+/** Throws the error of the plugin's own lister, which uses the singular. */
 function podNamed(pod: JsonObject | undefined, name: string): JsonObject {
   if (pod !== undefined) return pod;
   throw new Failure(404, 'NotFound', `pod ${JSON.stringify(name)} not found`, { name, kind: 'pod' });
@@ -97,7 +97,7 @@ function nodeProblem(node: string, { target, object, before }: Asked): Problem {
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 }
 
-/** A node has tokens made for its pods, with the audiences that they name. */
+/** Checks the token request of a node, which must be for one of its pods and an audience of that pod. */
 function tokenProblem(node: string, { target: { namespace }, object = {}, user, registry }: Asked): Problem {
   const spec = specOf(object);
   const bound = objectAt(spec, 'boundObjectRef');

@@ -1,4 +1,4 @@
-/** A new node takes no pods until it is known to be ready (`plugin/pkg/admission/nodetaint`). */
+/** Taints a new node as not ready (`plugin/pkg/admission/nodetaint`). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, objectAt, textAt } from '../json.ts';

@@ -1,26 +1,26 @@
-/** What an admission plugin is asked, and what it may answer. */
+/** The interface of admission plugins. */
 import type { JsonObject } from '../json.ts';
 import type { Surroundings } from '../registry/strategy.ts';
 import type { User } from '../request.ts';
 import type { Target } from '../resources/target.ts';
 
-/** A write that is to be admitted. */
+/** A write to be admitted. */
 export interface Asked {
   readonly target: Target;
   readonly user: User;
-  /** Undefined: it is to be deleted. */
+  /** Undefined on delete. */
   readonly object: JsonObject | undefined;
-  /** Undefined: it is new. */
+  /** Undefined on create. */
   readonly before: JsonObject | undefined;
   readonly registry: Surroundings;
 }
 
-/** Answers the object that is to be written, changed perhaps; throws a `Failure` where it must not be. */
+/** Returns the object to be written, possibly changed. Throws a `Failure` to reject the write. */
 export type Admission = (asked: Asked) => JsonObject;
 
-/** One that answers undefined leaves the object as it is. */
+/** A plugin. Undefined leaves the object unchanged. */
 export type Plugin = (asked: Asked) => JsonObject | undefined;
 
-/** Whether a new pod is to be admitted. */
+/** Whether the request creates a pod. */
 export const isNewPod = ({ target: { resource, subresource }, object, before }: Asked): boolean =>
   resource.name === 'pods' && subresource === undefined && object !== undefined && before === undefined;

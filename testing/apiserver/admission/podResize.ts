@@ -1,4 +1,7 @@
-/** A pod is resized where its node can do it (`plugin/pkg/admission/podresize`, `plugin/pkg/admission/nodedeclaredfeatures`). */
+/**
+ * Rejects a resize that the pod's node does not support (`plugin/pkg/admission/podresize`,
+ * `plugin/pkg/admission/nodedeclaredfeatures`).
+ */
 import { lookUp } from '../../../base/lookUp.ts';
 import { featuresForUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
 import { refused } from '../failures.ts';
@@ -23,7 +26,10 @@ export const podResize: Plugin = ({ target: { resource, subresource }, object, b
   throw refused(resource, name, `pod update requires features ${features} which are not available on node ${quoted}`);
 };
 
-/** The features of a node that an update needs. None if the pod is invalid, because its validation then refuses the update. */
+/**
+ * The features of a node that an update needs. Empty if the pod is invalid, because its validation then rejects the
+ * update.
+ */
 function neededFeatures(before: JsonObject, object: JsonObject): readonly string[] {
   const [had, read] = [readPod(before), readPod(object)];
   return 'pod' in had && 'pod' in read ? featuresForUpdate(had.pod.spec, read.pod.spec) : [];

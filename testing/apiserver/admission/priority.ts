@@ -1,4 +1,4 @@
-/** A pod's priority is that of its class (`plugin/pkg/admission/priority`). */
+/** Sets a pod's priority from its PriorityClass (`plugin/pkg/admission/priority`). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { refused } from '../failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';

@@ -1,4 +1,4 @@
-/** A pod costs what its runtime class says, and runs where that does (`plugin/pkg/admission/runtimeclass`). */
+/** Sets a pod's overhead and scheduling constraints from its RuntimeClass (`plugin/pkg/admission/runtimeclass`). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';

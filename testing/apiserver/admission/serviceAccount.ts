@@ -1,4 +1,4 @@
-/** Each pod has a service account, and a token of it where it wants one (`plugin/pkg/admission/serviceaccount`). */
+/** Sets a pod's service account and mounts a token of it, unless disabled (`plugin/pkg/admission/serviceaccount`). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { refused } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
@@ -77,7 +77,7 @@ function withMount(container: Json, mount: JsonObject): Json {
   return isTaken ? container : { ...container, volumeMounts: [...mounts, mount] };
 }
 
-/** In seconds: an hour, and a little more that tells these tokens apart. */
+/** Seconds. The odd value of an hour and 7 s marks the tokens of this volume. */
 const EXPIRES = 3607;
 
 const tokenVolume = (name: string): JsonObject => ({

@@ -1,4 +1,7 @@
-/** Volumes and claims stay as long as they are used (`plugin/pkg/admission/storage/storageobjectinuseprotection`). */
+/**
+ * Adds the finalizers that protect volumes and claims in use
+ * (`plugin/pkg/admission/storage/storageobjectinuseprotection`).
+ */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, objectAt } from '../json.ts';
 import { withMetadata } from '../store/metadata.ts';

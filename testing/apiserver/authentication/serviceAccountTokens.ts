@@ -1,4 +1,4 @@
-/** Tokens of service accounts: signed here, and read here again (`pkg/serviceaccount` of kubernetes). */
+/** Issues and verifies service account tokens (`pkg/serviceaccount` of kubernetes). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
@@ -8,22 +8,22 @@ import type { ResourceName, Store } from '../store/store.ts';
 
 export const ISSUER = 'https://kubernetes.default.svc';
 const SECOND_MS = 1000;
-/** Clocks are not all right: so long a token is taken before it begins and after it ends, and when what it is bound to has to be gone. */
+/** Clock skew tolerance for the validity of a token and for the deletion of the objects it is bound to. */
 const LEEWAY_MS = 60_000;
 const HEADER = encoded({ alg: 'HS256', typ: 'JWT' });
 
 const UNKNOWN = 'invalid bearer token';
 
-/** Whose a token is, and for whom it is meant of those who were named; or why it is nobody's. */
+/** The user of a token and its audiences among those requested, or the reason why it is invalid. */
 export type Verdict = { readonly user: User; readonly audiences: readonly string[] } | { readonly error: string };
 
-/** What a token says. */
+/** The claims of a token. */
 export interface Claims {
   readonly namespace: string;
   readonly account: Bound;
   readonly audiences: readonly string[];
   readonly seconds: number;
-  /** When clients should be told that it gets old, in seconds from now. */
+  /** The time after which clients should be warned that the token is old, in seconds from now. */
   readonly warnAfter?: number | undefined;
   readonly pod?: Bound | undefined;
   readonly node?: Bound | undefined;
@@ -66,7 +66,7 @@ export class ServiceAccountTokens {
     return `${signed}.${this.#signature(signed)}`;
   }
 
-  /** Whose a token is that is meant for one of these, and for which; or why it is nobody's, or not any more. */
+  /** Returns the user of a token for one of the audiences, or why the token is invalid. */
   review(token: string, audiences: readonly string[], store: Store, now: number): Verdict {
     const claims = this.#claimsOf(token);
     if (claims === undefined) return { error: UNKNOWN };
@@ -102,7 +102,7 @@ function holdsAt(claims: JsonObject, now: number): boolean {
   return now + LEEWAY_MS >= (begins ?? 0) && now - LEEWAY_MS <= (ends ?? 0);
 }
 
-/** Whether what a token is bound to is there still; nothing is what it is not bound to. */
+/** Whether the object that a token is bound to still exists. True without a claim. */
 function isThere(
   store: Store,
   at: ResourceName,
@@ -117,7 +117,7 @@ function isThere(
   return uid === textAt(claim, 'uid') && !(Date.parse(deletionTimestamp ?? '') < now - LEEWAY_MS);
 }
 
-/** Undefined where what the token is bound to is gone. */
+/** Undefined if an object that the token is bound to is gone. */
 function userIn(claims: JsonObject, store: Store, now: number): User | undefined {
   const own = objectAt(claims, 'kubernetes.io');
   const namespace = textAt(own, 'namespace');
@@ -128,7 +128,7 @@ function userIn(claims: JsonObject, store: Store, now: number): User | undefined
     isThere(store, '/serviceaccounts', namespace, account, now) &&
     isThere(store, '/pods', namespace, pod, now) &&
     isThere(store, '/secrets', namespace, secret, now) &&
-    // That of a pod only says where this is.
+    // The node of a pod's token is informational.
     (pod !== undefined || isThere(store, '/nodes', undefined, node, now));
   if (!areThere) return undefined;
   const extra = [

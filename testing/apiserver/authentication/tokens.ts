@@ -1,4 +1,4 @@
-/** Who asks: whoever the token of a request belongs to. */
+/** Authentication by bearer token. */
 import { Failure } from '../failures.ts';
 import type { User } from '../request.ts';
 
@@ -6,7 +6,7 @@ export const unauthorized = (): Failure => new Failure(401, 'Unauthorized', 'Una
 
 const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Undefined for a token that nobody has; without one, it is anybody. */
+/** Returns the user of a token, undefined for an unknown token, and the anonymous user without a token. */
 export function userOf(
   authorization: string | undefined,
   byToken: (token: string) => User | undefined,
@@ -17,5 +17,5 @@ export function userOf(
   return user && authenticated(user);
 }
 
-/** Whoever is known belongs to a group of all who are. */
+/** Adds the group of authenticated users. */
 export const authenticated = (user: User): User => ({ ...user, groups: [...user.groups, 'system:authenticated'] });

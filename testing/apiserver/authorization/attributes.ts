@@ -1,21 +1,21 @@
-/** What a request wants to do, for those who decide whether it may (`endpoints/request/requestinfo.go` of apiserver). */
+/** The attributes of a request for authorization (`endpoints/request/requestinfo.go` of apiserver). */
 import { isTrue } from '../options/writeOptions.ts';
 
 export interface ResourceAttributes {
   readonly verb: string;
-  /** Empty: the core's. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Empty: the whole cluster. */
+  /** Empty for cluster-scoped requests. */
   readonly namespace: string;
-  /** Empty: no single one. */
+  /** Empty for requests for a collection. */
   readonly name: string;
-  /** What a list is selected by, each field with the value that it has to have. */
+  /** The field selector of a list, as required values by field. */
   readonly selected: ReadonlyMap<string, string>;
 }
 
-/** A path that is of no resource. */
+/** A path that belongs to no resource. */
 export interface PathAttributes {
   readonly verb: string;
   readonly path: string;

@@ -1,4 +1,4 @@
-/** Who may do what: administrators everything, nodes what is theirs, others what everybody may. */
+/** Authorization: administrators, grants, bootstrap tokens, nodes, and the rules for everybody. */
 import { Failure } from '../failures.ts';
 import type { User } from '../request.ts';
 import type { Store } from '../store/store.ts';
@@ -12,23 +12,25 @@ const ALLOWED: Decision = { isAllowed: true, reason: '' };
 const BY_ROLE: Decision = { isAllowed: true, reason: 'RBAC: allowed by a role' };
 const DENIED: Decision = { isAllowed: false, reason: '' };
 
-/** The paths that everybody may read who is known, and those for anybody (`rbac/bootstrappolicy/policy.go`). */
+/**
+ * The paths that every authenticated user may read, and those that anybody may read (`rbac/bootstrappolicy/policy.go`).
+ */
 const DISCOVERY = /^\/(?:api|apis|openapi)(?:\/.*)?$/;
 const PUBLIC = /^\/(?:healthz|livez|readyz|version)\/?$/;
-/** What each may ask about itself. */
+/** Reviews that every user may create about itself. */
 const SELF_REVIEWS: ReadonlySet<string> = new Set([
   'selfsubjectaccessreviews',
   'selfsubjectrulesreviews',
   'selfsubjectreviews',
 ]);
 
-/** What decisions are made by. */
+/** The data that decisions depend on. */
 export interface Known {
   readonly store: Store;
   readonly grants: readonly Grant[];
 }
 
-/** Whether somebody may do something. */
+/** Decides whether a user may make a request. */
 export function decide(user: User, attributes: Attributes, { store, grants }: Known): Decision {
   if (user.groups.includes('system:masters')) return ALLOWED;
   if (isGranted(user, attributes, grants)) return BY_ROLE;
@@ -40,7 +42,7 @@ export function decide(user: User, attributes: Attributes, { store, grants }: Kn
   return node === undefined ? DENIED : nodeMay(node, attributes, store);
 }
 
-/** Whoever has a token to begin with may ask for a certificate (`system:node-bootstrapper`). */
+/** Whether a bootstrap token is used to request a certificate (`system:node-bootstrapper`). */
 const isBootstrap = (user: User, { group, resource, subresource, verb }: ResourceAttributes): boolean =>
   user.groups.includes('system:bootstrappers') &&
   group === 'certificates.k8s.io' &&
@@ -52,7 +54,7 @@ function mayRead({ verb, path }: PathAttributes, isKnown: boolean): boolean {
   return verb === 'get' && (PUBLIC.test(path) || (isKnown && DISCOVERY.test(path)));
 }
 
-/** Throws a `Failure` for what a user may not do. */
+/** Throws a `Failure` if a user may not make a request. */
 export function authorize(user: User, attributes: Attributes, known: Known): void {
   const { isAllowed, reason } = decide(user, attributes, known);
   if (isAllowed) return;

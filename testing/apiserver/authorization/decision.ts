@@ -1,6 +1,5 @@
-/** Whether somebody may do something. */
 export interface Decision {
   readonly isAllowed: boolean;
-  /** Why not; empty: it is allowed, or nobody says. */
+  /** The reason for a denial. Empty if allowed or if there is no reason. */
   readonly reason: string;
 }

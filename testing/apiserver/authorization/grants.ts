@@ -1,27 +1,30 @@
-/** What somebody may do beyond what everybody may, as a role that is bound to them (`rbac.authorization.k8s.io` in short). */
+/** Additional permissions, as a short form of roles and bindings (`rbac.authorization.k8s.io`). */
 import type { User } from '../request.ts';
 import type { Attributes } from './attributes.ts';
 
 export interface Grant {
-  /** A user's name, or a group's. */
+  /** The name of a user or a group. */
   readonly to: string;
-  /** `*`: any. */
+  /** `*` matches any verb. */
   readonly verbs: readonly string[];
-  /** Such as `pods`, `nodes/proxy`, `nodes/*`; `*`: any. */
+  /** E.g. `pods`, `nodes/proxy` or `nodes/*`. `*` matches any resource. */
   readonly resources?: readonly string[];
-  /** Of the resources; absent: the core's. */
+  /** The group of the resources. Default: the core group. */
   readonly group?: string;
-  /** Absent: all, and what is in none. */
+  /** Default: all namespaces and cluster-scoped objects. */
   readonly namespace?: string;
-  /** Of objects; absent: all. */
+  /** The names of objects. Default: all. */
   readonly names?: readonly string[];
-  /** Paths of no resource, such as `/metrics`; those that end with `*` are of all below. */
+  /** Non-resource paths, such as `/metrics`. A trailing `*` matches everything below. */
   readonly paths?: readonly string[];
 }
 
 const ANY = '*';
 
-/** Who may use the servers of all nodes (`system:kubelet-api-admin` of `rbac/bootstrappolicy/policy.go`), as a user of that name. */
+/**
+ * The permissions for the kubelet API (`system:kubelet-api-admin` of `rbac/bootstrappolicy/policy.go`), bound to a user
+ * of that name.
+ */
 export const kubeletApiAdmin: readonly Grant[] = [
   { to: 'system:kubelet-api-admin', verbs: ['get', 'list', 'watch', 'proxy'], resources: ['nodes'] },
   {
@@ -31,7 +34,7 @@ export const kubeletApiAdmin: readonly Grant[] = [
   },
 ];
 
-/** Whether one of the grants is for it. */
+/** Whether one of the grants permits a request. */
 export const isGranted = (user: User, attributes: Attributes, grants: readonly Grant[]): boolean =>
   grants.some((grant) => (grant.to === user.name || user.groups.includes(grant.to)) && isFor(grant, attributes));
 

@@ -1,4 +1,4 @@
-/** What a node may do (`plugin/pkg/auth/authorizer/node` of kubernetes, and the rules of `bootstrappolicy`). */
+/** The Node authorizer (`plugin/pkg/auth/authorizer/node` of kubernetes, and the rules of `bootstrappolicy`). */
 import type { User } from '../request.ts';
 import type { Store } from '../store/store.ts';
 import type { ResourceAttributes } from './attributes.ts';
@@ -9,7 +9,7 @@ const PREFIX = 'system:node:';
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
 const denied = (reason = ''): Decision => ({ isAllowed: false, reason });
 
-/** The name of the node that a user is, if it is one. */
+/** The name of the node if the user is one. */
 export const nodeOf = ({ name, groups }: User): string | undefined =>
   groups.includes('system:nodes') && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
 
@@ -21,7 +21,7 @@ const OWN = ['get', 'create', ...WRITE, 'delete'] as const;
 
 const isOne = (verbs: readonly string[], verb: string): boolean => verbs.includes(verb);
 
-/** What has to do with a pod of the node. */
+/** Allows objects that are related to a pod of the node. */
 function related(node: string, asked: ResourceAttributes, store: Store): Decision {
   if (asked.name === '') return denied('No Object name found');
   return isOfNode(node, asked, store)
@@ -112,7 +112,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['/pods', pod],
 ]);
 
-/** What any node may do, whatever it is about. */
+/** The verbs that any node may use, by resource. */
 const OPEN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['/services', READ],
   ['/events', ['create', ...WRITE]],

@@ -1,4 +1,6 @@
-/** What the pods of a node have to do with (`plugin/pkg/auth/authorizer/node/graph_populator.go` of kubernetes). */
+/**
+ * The objects that the pods of a node refer to (`plugin/pkg/auth/authorizer/node/graph_populator.go` of kubernetes).
+ */
 import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -20,7 +22,7 @@ export function isOfNode(node: string, { resource, namespace, name }: Named, sto
   return pods.some((pod) => namesIn(pod, resource, store).includes(name));
 }
 
-/** Those that run there, or have not been deleted there yet. */
+/** The pods that are bound to a node. */
 const podsOf = (node: string, store: Store): JsonObject[] =>
   store
     .list('/pods')
@@ -55,7 +57,7 @@ function volumeOf(claim: string, namespace: string | undefined, store: Store): s
   return textAt(specOf(found ?? {}), 'volumeName');
 }
 
-/** The fields that refer to objects of a kind, wherever in a pod they are, and the field of each with the name. */
+/** The field that contains the name, by the field of the reference anywhere in a pod. */
 type References = ReadonlyMap<string, string>;
 
 const SECRETS: References = new Map([
@@ -75,7 +77,7 @@ function referenced(value: Json, references: References, within = ''): string[] 
   if (Array.isArray(value)) return value.flatMap((each: Json) => referenced(each, references, within));
   if (!isObject(value)) return [];
   const field = references.get(within);
-  // A projected secret is called otherwise than one that is a volume of its own.
+  // A projected secret uses `name`, and a secret volume `secretName`.
   const name = field === undefined ? '' : textAt(value, field) || textAt(value, 'name');
   const below = Object.entries(value).flatMap(([key, each]) => referenced(each, references, key));
   return name === '' ? below : [name, ...below];

@@ -1,4 +1,4 @@
-/** Reads requests for certificates (PKCS#10, RFC 2986), as far as signers and admission look at them. */
+/** Reads certificate signing requests (PKCS#10, RFC 2986), as far as signers and admission need them. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { CertificationRequest, type CertificationRequestInfo } from '@peculiar/asn1-csr';
 import { AsnConvert } from '@peculiar/asn1-schema';
@@ -10,7 +10,7 @@ export interface SigningRequest {
   readonly dnsNames: readonly string[];
   readonly ips: readonly string[];
   readonly publicKey: KeyObject;
-  /** Whether it was made by who has the key. */
+  /** Whether the request is signed with its own key. */
   readonly isSigned: boolean;
 }
 
@@ -19,7 +19,7 @@ const ORGANIZATION = '2.5.4.10';
 const EXTENSIONS = '1.2.840.113549.1.9.14';
 const PEM = /^-----BEGIN ([^-]+)-----\n([A-Za-z0-9+/=\s]+)-----END \1-----\s*$/;
 
-/** Throws what a kube-apiserver says of one that it cannot read. */
+/** Throws an error with a kube-apiserver's message if a request is malformed. */
 export function readSigningRequest(base64: string): SigningRequest {
   const [, label, body = ''] = PEM.exec(Buffer.from(base64, 'base64').toString()) ?? [];
   if (label !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');

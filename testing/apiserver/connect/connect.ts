@@ -1,4 +1,7 @@
-/** Requests that a kube-apiserver passes on to a node (`registry/core/pod/strategy.go`, `registry/core/node` of kubernetes). */
+/**
+ * Requests that a kube-apiserver forwards to a node (`registry/core/pod/strategy.go`, `registry/core/node` of
+ * kubernetes).
+ */
 import { badRequest, notFound, unavailable } from '../failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { isTrue } from '../options/writeOptions.ts';
@@ -13,7 +16,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
 
 type Kind = Exclude<Forward['kind'], 'proxy'>;
 
-/** Undefined where the path is of something else; throws a `Failure` where there is nowhere to pass it on to. */
+/** Returns where a request is forwarded to, or undefined if it is not. Throws a `Failure` if the target is missing. */
 export function forwarded(method: string, { pathname, search, searchParams }: URL, store: Store): Forward | undefined {
   const [, node, below = '/'] = OF_NODE.exec(pathname) ?? [];
   if (node !== undefined) return { kind: 'proxy', node: nodeNamed(node, store), path: `${below}${search}` };
@@ -60,7 +63,7 @@ const TREES: Readonly<Record<Kind, string>> = {
 
 const withQuery = (path: string, query: URLSearchParams): string => (query.size === 0 ? path : `${path}?${query}`);
 
-/** The one that is meant (`validateContainer`). */
+/** Returns the requested or only container (`validateContainer`). */
 function containerOf(pod: JsonObject, name: string, asked: string): string {
   const spec = specOf(pod);
   const named = (field: string) => objectsAt(spec, field).map((each) => textAt(each, 'name'));
@@ -104,7 +107,7 @@ function logQuery(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...flags, ...values]);
 }
 
-/** A name may have a port behind it, and the scheme before it. */
+/** A node name may have a port suffix and a scheme prefix. */
 const PROXIED = /^(?:https:)?([^:]+)(?::(\d*))?$/;
 
 function nodeNamed(text: string, store: Store): NodePlace {
@@ -113,7 +116,7 @@ function nodeNamed(text: string, store: Store): NodePlace {
   return { ...place, port: Number(port) || place.port };
 }
 
-/** Where the server of a node is; throws a `Failure` where nobody knows. */
+/** Returns the address of a node's kubelet. Throws a `Failure` if it is unknown. */
 export function nodePlace(name: string, store: Store): NodePlace {
   const node = store.get('/nodes', undefined, name);
   const about = resourceNamed('', 'v1', 'nodes');

@@ -1,16 +1,16 @@
-/** What a server passes on to a node instead of answering itself. */
+/** Requests that the server forwards to a node. */
 
-/** Where a node's server is, as far as its object says. */
+/** The addresses of a node's kubelet, according to the Node object. */
 export interface NodePlace {
   readonly name: string;
-  /** By their types, as `InternalIP`. */
+  /** Keyed by type, e.g. `InternalIP`. */
   readonly addresses: ReadonlyMap<string, string>;
   readonly port: number;
-  /** Whether it understands itself what clients speak over WebSockets (`ExtendWebSocketsToKubelet`). */
+  /** Whether the node accepts the WebSocket subprotocols of clients (`ExtendWebSocketsToKubelet`). */
   readonly speaksWebSockets: boolean;
 }
 
-/** What a client wants of a command. */
+/** The requested streams of a command. */
 export interface ForwardedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -23,8 +23,8 @@ export interface Forward {
   readonly node: NodePlace;
   /** Path and query at the node. */
   readonly path: string;
-  /** Of a command. */
+  /** The streams of exec and attach. */
   readonly streams?: ForwardedStreams;
-  /** Of whose log, for what goes wrong with it. */
+  /** The pod of a log request, for error messages. */
   readonly pod?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Bodies as a kube-apiserver takes them in: what is of another type is refused in the words of Go's decoder, what no
- * field is for is told and left out, and what Go would not write is not there.
+ * Decodes request bodies as a kube-apiserver does. Values of a wrong type are rejected with the messages of Go's
+ * decoder, unknown fields are reported and dropped, and values that Go would omit are dropped.
  */
 import { isList, isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';
@@ -9,11 +9,11 @@ import { bytesOf, quantityOf, timeOf } from './scalars.ts';
 
 export interface Decoded {
   readonly object: JsonObject;
-  /** The fields that its type has not, by their paths: `spec.containers[0].comand`. */
+  /** The paths of unknown fields, e.g. `spec.containers[0].comand`. */
   readonly unknown: readonly string[];
 }
 
-/** Reads a value as an object of a type; throws a `DecodeError` where it is none. */
+/** Decodes a value as an object of a type. Throws a `DecodeError`. */
 export function decode(value: Json, type: ObjectType): Decoded {
   const unknown: string[] = [];
   if (!isObject(value))
@@ -21,14 +21,14 @@ export function decode(value: Json, type: ObjectType): Decoded {
   return { object: fieldsOf(value, type, { unknown, path: '', goPath: '' }), unknown };
 }
 
-/** Where a value is: its path with the numbers of entries, and as Go tells it, without. */
+/** The position of a value: its path with indexes, and Go's path without. */
 interface Place {
   readonly unknown: string[];
   readonly path: string;
   readonly goPath: string;
 }
 
-/** A field of a struct, for what is said of it. */
+/** The field of a struct, for error messages. */
 interface Told {
   readonly struct: ObjectType;
   readonly goType: string;
@@ -50,10 +50,10 @@ function fieldsOf(value: JsonObject, type: ObjectType, place: Place): JsonObject
   return objectOf(type.fields.flatMap((name) => written(name, type.field(name), read.get(name))));
 }
 
-/** What are structs in Go: those that are no pointers are never empty to it. */
+/** The types that are structs in Go. Without a pointer they are never considered empty. */
 const STRUCTS: ReadonlySet<Type['kind']> = new Set(['object', 'time', 'intOrString', 'quantity']);
 
-/** What Go writes of a field: nothing where it is empty, unless it always writes it. */
+/** Returns the field as Go writes it. An empty one is omitted, unless Go always writes it. */
 function written(name: string, field: Field | undefined, value: Json | undefined): [string, Json][] {
   if (field === undefined) return [];
   const { goType, isWritten, omitsZero } = field;
@@ -62,11 +62,11 @@ function written(name: string, field: Field | undefined, value: Json | undefined
   const isStruct = STRUCTS.has(field.type.kind);
   const isEmpty = isStruct ? omitsZero && value === undefined : isZero(shown);
   if (isEmpty && !isWritten) return [];
-  // Nothing tells an empty list that was stored from none.
+  // Go stores an empty list like a missing one.
   return [[name, isList(shown) && shown.length === 0 ? null : shown]];
 }
 
-/** What a field holds that nobody has set. */
+/** Go's zero value of a type. */
 function zeroOf(type: Type): Json {
   switch (type.kind) {
     case 'object':
@@ -95,7 +95,7 @@ const isZero = (value: Json): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
-  // An entry that is null is an empty one to Go.
+  // Go decodes a null entry as the zero value.
   if (value === null) return zeroOf(type);
   switch (type.kind) {
     case 'object':
@@ -105,7 +105,7 @@ function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
       if (!isObject(value)) throw mistyped(value, place, told);
       return objectOf(
         Object.entries(value).map(([name, each]) => {
-          // Go names the field alone, whatever the key is.
+          // Go's path does not contain the key.
           const at = { ...within(place, name), goPath: place.goPath };
           return [name, decodedOf(each, type.values, at, entryOf(told))] as const;
         }),
@@ -129,7 +129,7 @@ function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
   }
 }
 
-/** What is told of an entry: its type is that of the list or map without what makes it one. */
+/** The field of an entry, whose Go type is the element type of the list or map. */
 const entryOf = ({ struct, goType }: Told): Told => ({ struct, goType: goType.replace(/^\*?(?:\[\]|map\[\w+\])/, '') });
 
 function scalarOf(
@@ -157,7 +157,7 @@ function mistyped(value: Json, { goPath }: Place, { struct, goType }: Told): Dec
   );
 }
 
-/** What kind of JSON Go calls it; a number with a fraction is told with it. */
+/** The kind of a JSON value in Go's messages. A fractional number is shown with its value. */
 function kindOf(value: Json): string {
   if (value === null) return 'null';
   if (isList(value)) return 'array';

@@ -1,4 +1,4 @@
-/** A body that is none of its type, in the words of Go's decoder. */
+/** A value that does not match its type, with the message of Go's decoder. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }

@@ -1,13 +1,13 @@
-/** Fields that stand twice in a body: the last counts, and a client is told. */
+/** Detects duplicate fields in a body. The last one counts, and the client is warned. */
 import { isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml';
 import { isObject, type Json } from '../json.ts';
 
-/** The paths of the fields of a text of JSON that stand again, as often as they do; `value` is what it says. */
+/** Returns the path of each repeated occurrence of a field in JSON text. `value` is the parsed text. */
 export function duplicateFields(text: string, value: Json): string[] {
   return keysIn(text) === keysOf(value) ? [] : within(parseDocument(text, { uniqueKeys: false }).contents, '');
 }
 
-/** A text of JSON has a key wherever a string is before a colon. */
+/** In JSON text, each string before a colon is a key. */
 const keysIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(?<colon>:)?/g)].filter(({ groups }) => groups?.colon !== undefined).length;
 

@@ -1,22 +1,22 @@
 /**
- * Objects in protobuf, as typed clients in Go send them: the JSON that the same clients would have sent (`serializer/protobuf`
- * of apimachinery, and the `generated.proto` of each group).
+ * Reads objects in protobuf, as typed Go clients send them, into the equivalent JSON (`serializer/protobuf` of
+ * apimachinery, and the `generated.proto` of each group).
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { type Json, type JsonObject, objectOf, textAt } from '../json.ts';
 import type { ObjectType, Type, Types } from '../schema/types.ts';
 
 const PREFIX = Buffer.from('k8s\0');
-/** What stands around an object (`runtime.Unknown`), and its kind within that. */
+/** The field numbers of the envelope (`runtime.Unknown`) and of its type metadata. */
 const UNKNOWN = { typeMeta: 1, raw: 2 } as const;
 const TYPE_META = { 1: 'apiVersion', 2: 'kind' } as const;
-/** It goes with every group and is of none. */
+/** DeleteOptions belong to no group. */
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
-/** What a field holds: a number, or the bytes of a text or message. Several where it is repeated. */
+/** The value of a field: a number, or the bytes of a string or message. A repeated field has several. */
 type Wire = bigint | Uint8Array;
 
-/** Reads an object; one of a kind that nobody knows has nothing but that. Throws an error for what is no such object. */
+/** Reads an object. One of an unknown kind has only its type metadata. Throws an error for a malformed body. */
 export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
   if (!PREFIX.equals(body.subarray(0, PREFIX.length))) {
     const expected = [...PREFIX].join(' ');
@@ -41,7 +41,7 @@ function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
   return types.kind(apiVersion.slice(0, Math.max(0, at)), apiVersion.slice(at + 1), kind);
 }
 
-/** `path` leads to a part of the object that is a message of its own only in protobuf, as the source of a volume is. */
+/** `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
 function message(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
   return objectOf(
     [...fieldsIn(bytes)].flatMap(([number, values]) => {
@@ -66,7 +66,7 @@ function fieldOf(values: readonly Wire[], type: Type): Json {
   }
 }
 
-/** A list that is the value of an entry is a message there: it is field 1 of that. */
+/** A list as the value of a map entry is wrapped in a message with field 1. */
 function entryOf(entry: ReadonlyMap<number, readonly Wire[]>, type: Type): readonly [string, Json] {
   const value = last(entry, 2);
   const isList = type.kind === 'list';
@@ -97,7 +97,7 @@ function oneOf(value: Wire | undefined, type: Type): Json {
   }
 }
 
-/** Seconds and nanoseconds; null where nobody has set it. Microseconds are as many as any type has. */
+/** Converts seconds and nanoseconds to a time with microseconds, the maximum precision of any type. Null if unset. */
 function timeOf(fields: ReadonlyMap<number, readonly Wire[]>): Json {
   if (fields.size === 0) return null;
   const at = new Date(numberOf(last(fields, 1)) * 1_000);
@@ -109,10 +109,10 @@ function timeOf(fields: ReadonlyMap<number, readonly Wire[]>): Json {
 const intOrString = (fields: ReadonlyMap<number, readonly Wire[]>): Json =>
   numberOf(last(fields, 1)) === 0 ? numberOf(last(fields, 2)) : textOf(last(fields, 3));
 
-/** What no schema is for comes as JSON. */
+/** A field without a schema contains JSON. */
 const jsonOf = (value: Wire | undefined): Json => (value === undefined ? null : JSON.parse(textOf(value)));
 
-/** All that a message has, by the numbers of its fields. */
+/** All fields of a message by number. */
 function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly Wire[]> {
   const reader = new BinaryReader(bytes);
   const fields = new Map<number, Wire[]>();
@@ -125,7 +125,7 @@ function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly Wire[]> {
   return fields;
 }
 
-/** No type of Kubernetes has other wire types. */
+/** The types of Kubernetes use no other wire types. */
 function wireOf(reader: BinaryReader, wireType: WireType): Wire {
   if (wireType === WireType.LengthDelimited) return reader.bytes();
   if (wireType === WireType.Varint) return BigInt(reader.int64());

@@ -1,13 +1,13 @@
-/** Values without fields, as a kube-apiserver reads and writes them. */
+/** Reads and writes quantities, times and bytes as a kube-apiserver does. */
 import { nanosOf, parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import type { Json } from '../json.ts';
 import { DecodeError } from './decodeError.ts';
 
 const NANO = 1_000_000_000n;
-/** The suffixes of quantities, the largest first: of a quantity that is written with a binary one, and of others. */
+/** The suffixes of quantities, largest first, for quantities with a binary suffix and for all others. */
 const BINARY = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''] as const;
 const DECIMAL = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'] as const;
-/** Of quantities that are written with an exponent. */
+/** The exponents that replace suffixes if a quantity was written with one. */
 const EXPONENTS: ReadonlyMap<string, string> = new Map([
   ...([
     ['E', 'e18'],
@@ -25,14 +25,14 @@ const EXPONENTS: ReadonlyMap<string, string> = new Map([
 ]);
 const FORM = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
 
-/** A quantity in its shortest form: `1000m` is `1`, `1024Mi` is `1Gi` (`CanonicalizeBytes` of apimachinery). */
+/** A quantity in its canonical form: `1000m` is `1`, `1024Mi` is `1Gi` (`CanonicalizeBytes` of apimachinery). */
 export function quantityOf(value: Json): string {
   const text = typeof value === 'number' ? String(value) : value;
   const nanos = typeof text === 'string' ? parseQuantity(text) : undefined;
   if (typeof text !== 'string' || nanos === undefined)
     throw new DecodeError(`quantities must match the regular expression '${FORM}'`);
   const exponents = /[eE][-+]?\d+$/.test(text) ? EXPONENTS : undefined;
-  // What is no multiple of a whole is written in decimals, whatever its suffix was.
+  // A fractional quantity is written in decimal form even if it had a binary suffix.
   const suffixes = /i$/.test(text) && nanos % NANO === 0n ? BINARY : DECIMAL;
   for (const suffix of suffixes) {
     const unit = nanosOf(`1${suffix}`);
@@ -46,7 +46,7 @@ const MICROSECONDS = 6;
 const ZONE = 'Z07:00';
 const SECONDS = '2006-01-02T15:04:05';
 
-/** A time in UTC: of whole seconds, or with microseconds where its type has them. */
+/** A time in UTC with whole seconds, or with microseconds if `isMicro`. */
 export function timeOf(value: Json, isMicro: boolean): string {
   const parts = typeof value === 'string' ? TIME.exec(value)?.groups : undefined;
   const at = typeof value === 'string' && parts !== undefined ? new Date(value) : undefined;
@@ -57,14 +57,14 @@ export function timeOf(value: Json, isMicro: boolean): string {
   if (at === undefined || Number.isNaN(at.getTime())) throw refused(text, '2006');
   const seconds = at.toISOString().slice(0, SECONDS.length);
   if (!isMicro) return `${seconds}Z`;
-  // Go takes any fraction where the layout has none, but not none where it has one.
+  // Go accepts a fraction that the layout lacks, but requires one that the layout has.
   if (parts?.fraction === undefined) throw refused(JSON.stringify(parts?.zone), '.000000');
   return `${seconds}.${parts.fraction.slice(1, 1 + MICROSECONDS).padEnd(MICROSECONDS, '0')}Z`;
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Bytes in base64, as they were written; Go says where they are none. */
+/** Bytes in base64. Throws Go's error if they are malformed. */
 export function bytesOf(value: Json): Json {
   if (typeof value !== 'string') return value;
   const text = value.replaceAll(/[\r\n]/g, '');

@@ -1,5 +1,5 @@
 /**
- * What becomes of the objects that a deleted one owns: a finalizer holds it until the garbage collector has seen to them
+ * The finalizers of a deleted object that make it wait for the garbage collector of its dependents
  * (`registry/generic/registry/store.go` of apiserver).
  */
 
@@ -8,7 +8,7 @@ export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** The finalizers of an object that is deleted this way; without a policy, those that it has decide. */
+/** Returns the finalizers of an object that is deleted with a policy. Without one, its present finalizers decide. */
 export function deletionFinalizers(finalizers: readonly string[], policy: PropagationPolicy | undefined): string[] {
   const others = finalizers.filter((each) => each !== ORPHAN && each !== FOREGROUND);
   const has = (name: string): boolean => policy === undefined && finalizers.includes(name);

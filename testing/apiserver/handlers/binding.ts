@@ -1,4 +1,4 @@
-/** Puts a pod on a node (`registry/core/pod/storage` of kubernetes). */
+/** Binds a pod to a node (`registry/core/pod/storage` of kubernetes). */
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { readObject } from '../body.ts';
 import { badRequest, conflict, internalError } from '../failures.ts';

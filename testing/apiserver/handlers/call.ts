@@ -1,4 +1,4 @@
-/** A request that has been read as far as its path: who asks for what. */
+/** A request whose path has been resolved to a target. */
 import type { Admission } from '../admission/plugin.ts';
 import type { Claims, Verdict } from '../authentication/serviceAccountTokens.ts';
 import type { Attributes } from '../authorization/attributes.ts';
@@ -23,22 +23,22 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly body: Body;
   readonly user: User;
-  /** A read looks so many writes back, where a test wants it. */
+  /** The number of writes that a read ignores, because of a fault. */
   readonly staleBy: number;
-  /** Makes a token of a service account. */
+  /** Issues a service account token. */
   readonly issueToken: (claims: Claims) => string;
-  /** Whose a token is that is meant for one of these; for this server, where none are named. */
+  /** Returns the user of a token for one of these audiences, or for this server if there are none. */
   readonly reviewToken: (token: string, audiences: readonly string[]) => Verdict;
-  /** Whether somebody may do something. */
+  /** Decides whether a user may make a request. */
   readonly decide: (user: User, attributes: Attributes) => Decision;
-  /** What nodes and pods use, as far as they have been asked. */
+  /** The resource usage of nodes and pods, as far as they have been scraped. */
   readonly usages: UsageHistory;
 }
 
-/** The place of the object that the path names. */
+/** The location of the object that the path names. */
 export const placeOf = ({ target: { resource, namespace, name = '' } }: Call): Place => ({ resource, namespace, name });
 
-/** How a call writes. */
+/** The options of a write by a call. */
 export function writesBy(call: Call, isDryRun: boolean): WriteHow {
   const { admission, strategy, target, user } = call;
   return {
@@ -48,7 +48,7 @@ export function writesBy(call: Call, isDryRun: boolean): WriteHow {
   };
 }
 
-/** An object in the namespace of the path; throws a `Failure` where it says that it is in another. */
+/** Returns an object with the namespace of the path. Throws a `Failure` if it has a different one. */
 export function inNamespace(object: JsonObject, { target: { resource, namespace } }: Call): JsonObject {
   const own = metadataOf(object).namespace ?? '';
   const asked = resource.isNamespaced ? (namespace ?? '') : '';
@@ -57,7 +57,7 @@ export function inNamespace(object: JsonObject, { target: { resource, namespace 
   return asked === '' ? object : withMetadata(object, { namespace: asked });
 }
 
-/** Throws a `Failure` for an object of another name than the path's. */
+/** Throws a `Failure` if the name of an object differs from that in the path. */
 export function checkName(object: JsonObject, { target: { name = '' } }: Call): void {
   const own = metadataOf(object).name ?? '';
   if (own === '') throw badRequest('name must be provided');

@@ -1,4 +1,4 @@
-/** Deletes a pod where its disruption budget allows it (`registry/core/pod/storage/eviction.go` of kubernetes). */
+/** Evicts a pod if its disruption budget allows it (`registry/core/pod/storage/eviction.go` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
@@ -39,7 +39,7 @@ export function evict(call: Call): Outcome {
   return { code: 201, object: succeeded, warnings };
 }
 
-/** What does not serve anybody is not guarded (`canIgnorePDB`). */
+/** Whether a pod needs no disruption budget (`canIgnorePDB`). */
 function isOutOfService(pod: JsonObject): boolean {
   const phase = textAt(statusOf(pod), 'phase');
   return ['Succeeded', 'Failed', 'Pending'].includes(phase) || metadataOf(pod).deletionTimestamp !== undefined;
@@ -79,7 +79,7 @@ const isReady = (pod: JsonObject): boolean =>
     (each) => textAt(each, 'type') === 'Ready' && textAt(each, 'status') === 'True',
   );
 
-/** A pod that is not ready may go where enough others are, or the budget says so. */
+/** Whether a pod that is not ready may be evicted, because enough others are healthy or the budget's policy says so. */
 function sparesUnready(budget: JsonObject): boolean {
   if (textAt(specOf(budget), 'unhealthyPodEvictionPolicy') === 'AlwaysAllow') return true;
   const status = statusOf(budget);

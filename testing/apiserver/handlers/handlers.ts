@@ -1,4 +1,4 @@
-/** Which handler a request goes to, by its method and what its path names. */
+/** Selects the handler of a request by its method and target. */
 import { METRICS_GROUP, metricsHandlers } from '../metrics/metricsHandlers.ts';
 import { isTrue } from '../options/writeOptions.ts';
 import type { Outcome } from '../request.ts';
@@ -32,14 +32,14 @@ const WHOLE: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outcome>> = new
   ['list', list],
 ]);
 
-/** Subresources that are only made. */
+/** Subresources that are only created. */
 const MADE: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['binding', bind],
   ['eviction', evict],
   ['token', requestToken],
 ]);
 
-/** Undefined where the method is not for what the path names. */
+/** Undefined if the target does not support the method. */
 export function handlerOf(method: string, target: Target, query: URLSearchParams): Handler | undefined {
   const verb = verbOf(method, target, query);
   const verbs = target.subresource?.verbs ?? target.resource.verbs;
@@ -51,7 +51,7 @@ export function handlerOf(method: string, target: Target, query: URLSearchParams
   return handle && { kind: 'whole', handle };
 }
 
-/** What a method means there (`endpoints/request/requestinfo.go` of apiserver). */
+/** The verb of a method on a target (`endpoints/request/requestinfo.go` of apiserver). */
 function verbOf(method: string, { name, subresource }: Target, query: URLSearchParams): Verb | undefined {
   const isNamed = name !== undefined;
   switch (method) {

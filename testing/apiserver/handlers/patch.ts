@@ -1,4 +1,4 @@
-/** Changes objects by patches (`endpoints/handlers/patch.go` of apiserver). */
+/** Patches objects (`endpoints/handlers/patch.go` of apiserver). */
 
 import { type FieldValidation, readValue } from '../body.ts';
 import { invalidValue } from '../causes.ts';
@@ -21,7 +21,7 @@ type Patched = (before: JsonObject, patch: Json, type: ObjectType | undefined) =
 
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
-/** What a patch does, by its media type. */
+/** The patch functions by media type. */
 const PATCHES: ReadonlyMap<string, Patched> = new Map<string, Patched>([
   [JSON_PATCH, (before, change) => jsonPatch(before, change)],
   ['application/merge-patch+json', (before, change) => mergePatch(before, change)],
@@ -52,7 +52,7 @@ export function patch(call: Call): Outcome {
   return { code: 200, object, warnings };
 }
 
-/** What a patch has made; throws a `Failure` where that is no object of the kind. */
+/** Reads the result of a patch. Throws a `Failure` if it is not an object of the kind. */
 function readPatched(
   patched: Json,
   { target: { resource }, types, body }: Call,
@@ -72,7 +72,7 @@ function readPatched(
 
 const unsupported = (): Failure => new Failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 
-/** The patch in a body; throws a `Failure` where it is none. */
+/** Returns the patch in a body. Throws a `Failure` if it is malformed. */
 function changeOf(text: string, isJsonPatch: boolean): Json {
   const refused = (why: string): Failure => badRequest(`error decoding patch: ${why}`);
   try {

@@ -1,4 +1,4 @@
-/** Reads an object, or lists those that are selected (`endpoints/handlers/get.go` of apiserver). */
+/** Gets and lists objects (`endpoints/handlers/get.go` of apiserver). */
 import { badRequest, expired, Failure, notFound } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
 import { type ListOptions, listOptions } from '../options/listOptions.ts';
@@ -15,7 +15,7 @@ export async function get(call: Call): Promise<Outcome> {
   return { code: 200, object: call.staleBy === 0 ? call.registry.get(placeOf(call)) : staleObject(call), warnings: [] };
 }
 
-/** An object as it was some writes ago. */
+/** The object before the ignored writes. */
 function staleObject(call: Call): JsonObject {
   const { resource, name = '' } = call.target;
   const found = listed(call, call.registry.store.list(storedAs(resource), seenRevision(call)), () => true)[0];
@@ -48,10 +48,10 @@ interface Asked {
   readonly revision: number;
 }
 
-/** As much of a list as was asked for. */
+/** Returns a page of a list. */
 function page(call: Call, all: Keyed, { options, selects, revision }: Asked): JsonObject {
   const found = all.filter(([, object]) => isBelow(call, object) && selects(object));
-  // A list that the cache answers is told whole, whatever its limit.
+  // A list from the cache (resourceVersion 0) ignores the limit.
   const isCut = options.limit > 0 && options.resourceVersion !== '0' && found.length > options.limit;
   const shown = isCut ? found.slice(0, options.limit) : found;
   const [last] = shown.at(-1) ?? [];
@@ -67,18 +67,18 @@ function page(call: Call, all: Keyed, { options, selects, revision }: Asked): Js
   );
 }
 
-/** Whether a call is about an object. */
+/** Whether the target of a call includes an object. */
 export const isBelow = ({ target: { namespace, name } }: Call, object: JsonObject): boolean => {
   const metadata = metadataOf(object);
   const isNamed = name === undefined || metadata.name === name;
   return isNamed && (namespace === undefined || metadata.namespace === namespace);
 };
 
-/** Those of the objects that a call is about. */
+/** Returns the objects that the target of a call includes. */
 export const listed = (call: Call, all: Keyed, selects: (object: JsonObject) => boolean): JsonObject[] =>
   all.map(([, object]) => object).filter((object) => isBelow(call, object) && selects(object));
 
-/** Objects as the list of their kind. */
+/** Wraps objects in a list of their kind. */
 export function listOf({ target: { resource } }: Call, objects: readonly JsonObject[], metadata: JsonObject) {
   return {
     kind: `${resource.kind}List`,
@@ -88,10 +88,10 @@ export function listOf({ target: { resource } }: Call, objects: readonly JsonObj
   } satisfies JsonObject;
 }
 
-/** How long a client waits for a version that is not there yet. */
+/** Maximum wait for a future resource version. */
 const LONGEST_WAIT_MS = 3000;
 
-/** Waits until the server has come to a version, and answers it; throws a `Failure` where it does not. */
+/** Waits until the server has reached a resource version, and returns it. Throws a `Failure` on timeout. */
 async function reached(registry: Registry, text: string): Promise<number> {
   const version = versionAsked(text);
   if (version > registry.store.revision) await waited(registry, LONGEST_WAIT_MS);

@@ -1,4 +1,4 @@
-/** Deletes an object, or all that are selected (`endpoints/handlers/delete.go` of apiserver). */
+/** Deletes objects and collections (`endpoints/handlers/delete.go` of apiserver). */
 import type { JsonObject } from '../json.ts';
 import { deleteOptions } from '../options/deleteOptions.ts';
 import { listOptions } from '../options/listOptions.ts';
@@ -36,7 +36,7 @@ export function removeAll(call: Call): Outcome {
   const { resource } = target;
   const options = deleteOptions(new URLSearchParams(call.query), call.body, call.types);
   const selects = selectorOf(listOptions(call.query), strategy);
-  // It answers the objects as they were before.
+  // The response contains the objects as they were before.
   const there = listed(call, registry.store.list(storedAs(resource)), selects);
   for (const object of there) {
     const { namespace, name = '' } = metadataOf(object);

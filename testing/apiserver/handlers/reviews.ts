@@ -1,4 +1,4 @@
-/** Says whose a token is, and who may do what (`registry/authentication` and `registry/authorization` of kubernetes). */
+/** Reviews of tokens and of access (`registry/authentication` and `registry/authorization` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
@@ -12,7 +12,7 @@ import { listAt, specOf } from '../registry/strategies/parts.ts';
 import type { Outcome, User } from '../request.ts';
 import type { Call } from './call.ts';
 
-/** By the names of what is only made. */
+/** Keyed by resource. Reviews are only created. */
 export const reviews: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['tokenreviews', (call: Call) => reviewed(call, tokenStatus)],
   ['selfsubjectreviews', (call: Call) => selfReviewed(call)],
@@ -54,11 +54,11 @@ function ownAccessStatus(spec: JsonObject, call: Call): JsonObject {
 }
 
 function require(causes: readonly Cause[]): void {
-  // The kind is not told (`ValidateSubjectAccessReview` sees none).
+  // The kind is empty, as in the errors of `ValidateSubjectAccessReview`.
   if (causes.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', causes);
 }
 
-/** It is about a resource or a path, never both. */
+/** Checks that there are attributes of either a resource or a path. */
 function kindCauses(spec: JsonObject): Cause[] {
   const [ofResource, ofPath] = ['resourceAttributes', 'nonResourceAttributes'].map((name) => lookUp(spec, name));
   if (isObject(ofResource) && isObject(ofPath)) {

@@ -1,16 +1,16 @@
-/** What handlers of subresources share. */
+/** Shared code of the handlers of subresources. */
 import type { JsonObject } from '../json.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Call } from './call.ts';
 
-/** A subresource may be of another kind than what it belongs to. */
+/** The kind of a request body. A subresource may have a different kind than its resource. */
 export function kindWritten({ target }: Pick<Call, 'target'>): Pick<Resource, 'group' | 'version' | 'kind'> {
   const { resource, subresource } = target;
   if (subresource === undefined) return resource;
   return { ...resource, ...subresource.of, kind: subresource.kind };
 }
 
-/** The answer to what has no object to answer. */
+/** The response to a request without a resulting object. */
 export const succeeded: JsonObject = {
   kind: 'Status',
   apiVersion: 'v1',

@@ -1,4 +1,4 @@
-/** Makes tokens of service accounts (`registry/core/serviceaccount/storage/token.go` of kubernetes). */
+/** Issues service account tokens (`registry/core/serviceaccount/storage/token.go` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
@@ -19,7 +19,10 @@ const SECOND_MS = 1000;
 const DEFAULT_SECONDS = 3600;
 const SHORTEST_SECONDS = 600;
 const LONGEST_SECONDS = 2 ** 32;
-/** Of those that pods have from admission, which clients of old do not read again: they last a year. */
+/**
+ * Tokens with this lifetime come from the volumes that admission adds. They are extended to a year for old clients that
+ * do not reload them.
+ */
 const EXTENDED_SECONDS = 3607;
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
@@ -59,7 +62,7 @@ export function requestToken(call: Call): Outcome {
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
-/** What is said of whom it is for has to be so. */
+/** Throws a `Failure` if the request names a different account than the path. */
 function requireAccount(asked: Metadata, account: Metadata): void {
   const { name = '', uid = '' } = account;
   for (const field of ['name', 'namespace'] as const) {
@@ -87,7 +90,7 @@ function audiencesOf(spec: JsonObject): string[] {
 
 type Bound = Partial<Record<'pod' | 'node' | 'secret', { readonly name: string; readonly uid: string }>>;
 
-/** What the token lasts no longer than. */
+/** Returns the object that the token is bound to. */
 function boundTo({ registry, target }: Call, reference: JsonObject): Bound {
   const [apiVersion, kind, name] = ['apiVersion', 'kind', 'name'].map((field) => textAt(reference, field));
   if (kind === '') return {};

@@ -1,4 +1,4 @@
-/** Tells of changes as they come (`apiserver/pkg/storage/cacher`). */
+/** Watches (`apiserver/pkg/storage/cacher`). */
 import { decode } from '../decode/decode.ts';
 import { expired, Failure, type FailureStatus } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
@@ -15,13 +15,13 @@ type WatchTold =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: JsonObject }
   | { readonly type: 'ERROR'; readonly status: FailureStatus };
 
-/** Tells events until it calls `end`, or the function that it returns is called. */
+/** Sends events until the watch calls `end` or the returned function is called. */
 export type Watch = (tell: (event: WatchTold) => void, end: () => void) => () => void;
 
 const SECOND_MS = 1000;
-/** Without being asked, a watch lasts between half an hour and an hour. */
+/** The default timeout of a watch, the minimum of a kube-apiserver's range. */
 const SHORTEST_MS = 1_800_000;
-/** So long before its end a watch says how far it has come. */
+/** Time between the last bookmark and the end of a watch. */
 const BOOKMARK_BEFORE_MS = 2000;
 const INITIAL_EVENTS_TOLD = { 'k8s.io/initial-events-end': 'true' };
 
@@ -40,7 +40,7 @@ function versionOf(text: string): number {
   throw new Failure(500, '', `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`);
 }
 
-/** What Go writes of an object of the kind that holds nothing. */
+/** An empty object of a kind, as Go writes it. */
 function emptyOf({ target: { resource }, types }: Call): JsonObject {
   const type = types.kind(resource.group, resource.version, resource.kind);
   return type === undefined ? {} : decode({}, type).object;
@@ -75,7 +75,7 @@ class Watching {
       clock.setTimeout(end, lasts),
       clock.setTimeout(
         () => {
-          // One that began with all there is says with its first bookmark that this was told.
+          // The first bookmark of a watch from version 0 marks the end of its initial events.
           const isFirst = version === 0 && this.#options.sendsInitialEvents === undefined;
           if (this.#options.allowsBookmarks) tell(this.#bookmark(isFirst ? INITIAL_EVENTS_TOLD : undefined));
         },
@@ -88,7 +88,7 @@ class Watching {
     };
   }
 
-  /** What is told first; undefined where it is forgotten. */
+  /** Returns the initial events of a watch, or undefined if they have been compacted. */
   #missed(version: number): WatchTold[] | undefined {
     const { store } = this.#call.registry;
     const resource = storedAs(this.#call.target.resource);

@@ -1,4 +1,4 @@
-/** Makes objects, and writes them whole (`endpoints/handlers/{create,update}.go` of apiserver). */
+/** Creates and updates objects (`endpoints/handlers/{create,update}.go` of apiserver). */
 import { readObject } from '../body.ts';
 import type { JsonObject } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';

@@ -1,4 +1,4 @@
-/** What nodes and pods use, as metrics-server tells it (`pkg/api` of metrics-server). */
+/** Serves the resource metrics API like metrics-server (`pkg/api` of metrics-server). */
 import { goDuration } from '../../../base/duration.ts';
 import { formatQuantity } from '../../../kubernetes/api/quantity.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
@@ -15,7 +15,7 @@ import type { Usage } from './usageHistory.ts';
 
 export const METRICS_GROUP = 'metrics.k8s.io';
 
-/** By the verb. */
+/** Keyed by verb. */
 export const metricsHandlers: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['get', one],
   ['list', many],
@@ -34,7 +34,7 @@ function one(call: Call): Outcome {
   );
 }
 
-/** Whatever has no metrics as yet is left out. */
+/** Objects without metrics are omitted. */
 function many(call: Call): Outcome {
   const selects = selectorOf(listOptions(call.query), call.strategy);
   const all = call.registry.store.list(`/${call.target.resource.name}`).map(([, object]) => object);

@@ -1,24 +1,26 @@
-/** What a node tells at `/metrics/resource`, as metrics-server reads it (`pkg/scraper/client/resource/decode.go`). */
+/**
+ * Parses the response of a node at `/metrics/resource` like metrics-server (`pkg/scraper/client/resource/decode.go`).
+ */
 
-/** What something had used at one moment. */
+/** The usage of a node or container at one time. */
 export interface Point {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Milliseconds since the epoch; 0 for a node. */
   readonly startedAt: number;
-  /** Since its start, in nanoseconds of one core. */
+  /** CPU time since the start, in nanoseconds. */
   readonly cpuNanos: number;
   /** The working set, in bytes. */
   readonly memory: number;
 }
 
-/** The points of a pod's containers by their names. */
+/** The points of a pod's containers, by name. */
 export type PodPoints = ReadonlyMap<string, Point>;
 
-/** All that was told at once. */
+/** The result of one scrape of all nodes. */
 export interface Batch {
   readonly nodes: ReadonlyMap<string, Point>;
-  /** By `namespace/name`. */
+  /** Keyed by `namespace/name`. */
   readonly pods: ReadonlyMap<string, PodPoints>;
 }
 
@@ -37,7 +39,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\\\', '\\'],
 ]);
 
-/** Throws for a line that is none of the format; `now` is the time of samples that have none. */
+/** Throws an error for a malformed line. `now` is the default timestamp of samples. */
 function samplesIn(text: string, now: number): Sample[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -76,7 +78,10 @@ function started(point: Writable, { value }: Sample): void {
   point.startedAt = Math.trunc(value * MS);
 }
 
-/** What is not told whole, and not more than zero, is not there: neither are all containers of its pod. */
+/**
+ * Returns the points in a response. Incomplete and zero points are dropped, together with all other containers of their
+ * pod.
+ */
 export function batchOf(text: string, node: string, now: number): Batch {
   const own = nothing();
   const pods = new Map<string, Map<string, Writable>>();

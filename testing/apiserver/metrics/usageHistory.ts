@@ -1,25 +1,25 @@
-/** The last two points of nodes and containers, which their use is computed from (`pkg/storage` of metrics-server). */
+/** The last two points of nodes and containers, from which usage is computed (`pkg/storage` of metrics-server). */
 import type { Batch, PodPoints, Point } from './resourceMetrics.ts';
 
 export interface Usage {
-  /** Of one core, in nanoseconds per second. */
+  /** CPU usage in nanoseconds per second. */
   readonly cpuNanos: number;
-  /** In bytes. */
+  /** Bytes. */
   readonly memory: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What the average of the processor's time is of, in milliseconds. */
+  /** The period of the average CPU usage, in milliseconds. */
   readonly windowMs: number;
 }
 
-/** A container that is younger tells nothing of the time since its start, in milliseconds. */
+/** Minimum age at which the CPU time since the start of a container is used, in milliseconds. */
 const FRESH_MS = 10_000;
 
 export class UsageHistory {
   #last: Batch = { nodes: new Map(), pods: new Map() };
   #before: Batch = { nodes: new Map(), pods: new Map() };
 
-  /** Takes what all nodes have told at once; what they do not tell any more is forgotten. Scraped so often, in milliseconds. */
+  /** Stores the result of a scrape and drops everything that it does not contain. `everyMs` is the scrape interval. */
   store({ nodes, pods }: Batch, everyMs: number): void {
     const before = {
       nodes: filtered(nodes, (name, point) =>
@@ -31,12 +31,12 @@ export class UsageHistory {
     this.#before = before;
   }
 
-  /** Undefined: it has not told twice. */
+  /** Undefined without two points. */
   ofNode(name: string): Usage | undefined {
     return usage(this.#last.nodes.get(name), this.#before.nodes.get(name));
   }
 
-  /** That of each container by its name; undefined: one of them has not told twice. */
+  /** The usage by container. Undefined if one of the containers has less than two points. */
   ofPod(namespace: string, name: string): ReadonlyMap<string, Usage> | undefined {
     const [last, before] = [this.#last, this.#before].map(({ pods }) => pods.get(`${namespace}/${name}`));
     if (last === undefined || [...last.keys()].some((container) => before?.get(container) === undefined))
@@ -44,7 +44,7 @@ export class UsageHistory {
     return filtered(last, (container, point) => usage(point, before?.get(container)));
   }
 
-  /** The point that this one is compared with: a second answer with the same point changes nothing. */
+  /** Returns the point to compare a new one with. A repeated point does not replace the previous one. */
   #beforeOf(point: Point, last: Point | undefined, before: Point | undefined): Point | undefined {
     if (last === undefined) return undefined;
     if (point.at > last.at) return last;
@@ -57,14 +57,14 @@ export class UsageHistory {
       const age = point.at - point.startedAt;
       if (age < everyMs && age >= FRESH_MS) return { ...point, at: point.startedAt, cpuNanos: 0 };
       const known = last?.get(name);
-      // One that has been restarted since begins anew.
+      // A restarted container starts over.
       if (known === undefined || point.startedAt >= known.at) return undefined;
       return this.#beforeOf(point, known, before?.get(name));
     });
   }
 }
 
-/** What these become, without those that become nothing. */
+/** Maps the values and drops undefined results. */
 function filtered<V, W>(
   all: ReadonlyMap<string, V>,
   become: (name: string, value: V) => W | undefined,

@@ -1,10 +1,10 @@
-/** The types that are served, as clients look them up in OpenAPI documents. */
+/** The schemas of OpenAPI documents. */
 import { type Json, type JsonObject, objectOf } from '../json.ts';
 import { groupVersion } from '../resources/resource.ts';
 import { resources } from '../resources/resources.ts';
 import type { ObjectType, Type, Types } from '../schema/types.ts';
 
-/** How a document refers to a type. */
+/** Returns a reference to a type. */
 type Reference = (name: string) => JsonObject;
 
 interface Kind {
@@ -13,13 +13,13 @@ interface Kind {
   readonly kind: string;
 }
 
-/** The kinds of a group's version, or of all. */
+/** The kinds of one group version, or of all. */
 export function kindsOf(version?: string): Kind[] {
   const own = resources.filter((each) => version === undefined || groupVersion(each) === version);
   return own.map(({ group, version, kind }) => ({ group, version, kind }));
 }
 
-/** The schemas of these kinds, and of all types in them, by their names. */
+/** Returns the schemas of the kinds and of all types in them, by name. */
 export function definitions(kinds: readonly Kind[], types: Types, refersTo: Reference): JsonObject {
   const made = new Map<string, JsonObject>();
   const queue = kinds.flatMap((kind) => {

@@ -1,4 +1,4 @@
-/** OpenAPI documents: of version 3 one for each group's version, of version 2 one for all. */
+/** OpenAPI documents: one of version 3 for each group version, and one of version 2 for all. */
 import { createHash } from 'node:crypto';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import type { JsonObject } from '../json.ts';
@@ -11,11 +11,11 @@ import { protobufOf } from './protobuf.ts';
 
 const INFO = { title: 'Kubernetes', version: `v${KUBERNETES_VERSION}.0` };
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-/** As a kube-apiserver calls it in its answers: the other is no media type. */
+/** The content type of a kube-apiserver's response, because `@` is not allowed in a media type. */
 const ANSWERED_PROTOBUF = PROTOBUF.replace('@', '.');
 const ROOT = '/openapi/v3';
 
-/** Undefined where the path is another. */
+/** Undefined if the path is not an OpenAPI path. */
 export function openApi(pathname: string, accept: string, types: Types): PlainAnswer | undefined {
   if (pathname === '/openapi/v2') return versionTwo(accept, types);
   if (pathname === ROOT || pathname === `${ROOT}/`)
@@ -25,11 +25,11 @@ export function openApi(pathname: string, accept: string, types: Types): PlainAn
   return version === undefined ? { code: 404, contentType: undefined, body: '' } : json(versionThree(version, types));
 }
 
-/** The versions of the groups, by the paths below which their resources are. */
+/** The group versions by path prefix. */
 const versions = (): ReadonlyMap<string, string> =>
   new Map(resources.map((each) => [`${each.group === '' ? 'api' : 'apis'}/${groupVersion(each)}`, groupVersion(each)]));
 
-/** Each with a hash of what it says, so that clients need not read it again. */
+/** The URL of each document contains a hash of its contents for client caches. */
 function paths(types: Types): JsonObject {
   return Object.fromEntries(
     [...versions()].map(([path, version]) => {
@@ -50,7 +50,7 @@ const versionThree = (version: string, types: Types): JsonObject => ({
   },
 });
 
-/** Where the kinds are: clients look a resource up by its path. */
+/** The paths of resources, which clients use to look up their kinds. */
 function resourcePaths(version: string): JsonObject {
   const own = resources.filter((each) => groupVersion(each) === version);
   return Object.fromEntries(

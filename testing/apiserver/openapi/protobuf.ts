@@ -1,9 +1,9 @@
-/** An OpenAPI 2 document as protobuf, which old clients of Kubernetes read (`OpenAPIv2.proto` of google/gnostic). */
+/** Writes an OpenAPI 2 document as protobuf for old clients (`OpenAPIv2.proto` of google/gnostic). */
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
-/** The numbers of the fields that are written. */
+/** Field numbers. */
 const DOCUMENT = { swagger: 1, info: 2, paths: 8, definitions: 9 } as const;
 const INFO = { title: 1, version: 2 } as const;
 const NAMED = { name: 1, value: 2 } as const;
@@ -43,7 +43,7 @@ export function protobufOf(document: JsonObject): Uint8Array {
   return writer.finish();
 }
 
-/** The schemas of a map, each with its name. */
+/** Writes schemas with their names. */
 function named(writer: BinaryWriter, field: number, schemas: JsonObject): void {
   for (const [name, schema] of Object.entries(schemas)) {
     message(writer, field, (inner) => {
@@ -68,7 +68,7 @@ function writeSchema(writer: BinaryWriter, schema: JsonObject): void {
   for (const [name, value] of Object.entries(schema)) if (name.startsWith('x-')) extension(writer, name, value);
 }
 
-/** What is not of OpenAPI, as YAML. */
+/** Writes an extension as YAML. */
 function extension(writer: BinaryWriter, name: string, value: Json): void {
   message(writer, SCHEMA.extension, (inner) => {
     text(inner, NAMED.name, name);
@@ -76,5 +76,5 @@ function extension(writer: BinaryWriter, name: string, value: Json): void {
   });
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 const yamlOf = (value: Json): string => (isList(value) || isObject(value) ? JSON.stringify(value) : String(value));

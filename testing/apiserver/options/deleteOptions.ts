@@ -1,4 +1,4 @@
-/** What a client may ask of a deletion, in its query or its body (`metav1/validation/validation.go` of apimachinery). */
+/** Options of a deletion, in the query or the body (`metav1/validation/validation.go` of apimachinery). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Body } from '../body.ts';
@@ -22,7 +22,9 @@ export interface DeleteOptions {
 const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
 const TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
-/** A body counts for all, the query only where there is none. Throws a `Failure` for what does not go together. */
+/**
+ * Reads the options from the body, or from the query if the body is empty. Throws a `Failure` for invalid combinations.
+ */
 export function deleteOptions(query: URLSearchParams, body: Body, types: Types): DeleteOptions {
   const options = body.text === '' ? ofQuery(query) : ofBody(body, types);
   const orphans = lookUp(options, 'orphanDependents');
@@ -47,7 +49,6 @@ export function deleteOptions(query: URLSearchParams, body: Body, types: Types):
 const bothGiven = (policy: string): Cause =>
   invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set');
 
-/** Which object is meant. */
 export function preconditionsOf(given: JsonObject): DeleteOptions['preconditions'] {
   const [uid, resourceVersion] = [textAt(given, 'uid'), textAt(given, 'resourceVersion')];
   return { ...(uid === '' ? {} : { uid }), ...(resourceVersion === '' ? {} : { resourceVersion }) };

@@ -1,4 +1,4 @@
-/** What a client may ask of a list or watch in its query (`internalversion/validation/validation.go` of apimachinery). */
+/** Options of a list or watch in the query (`internalversion/validation/validation.go` of apimachinery). */
 import { forbidden, notSupported } from '../causes.ts';
 import { badRequest, type Cause, invalid } from '../failures.ts';
 import { isTrue } from './writeOptions.ts';
@@ -7,22 +7,22 @@ export interface ListOptions {
   readonly isWatch: boolean;
   readonly labelSelector: string;
   readonly fieldSelector: string;
-  /** Empty: as new as there is. */
+  /** Empty for the most recent version. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
   readonly allowsBookmarks: boolean;
-  /** Whether a watch begins with all that there is; undefined: as its version says. */
+  /** Whether a watch starts with all existing objects. If undefined, this depends on the resource version. */
   readonly sendsInitialEvents: boolean | undefined;
-  /** In seconds; undefined: as long as the server likes. */
+  /** Seconds. Undefined for the server's default. */
   readonly timeoutSeconds: number | undefined;
-  /** At most so many objects; 0: all. */
+  /** Maximum number of objects. 0 means no limit. */
   readonly limit: number;
   readonly continue: string;
 }
 
 const MATCHES = ['Exact', 'NotOlderThan', ''] as const;
 
-/** Throws a `Failure` for a query that asks for what does not go together. */
+/** Throws a `Failure` for invalid combinations. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const text = (name: string): string => query.get(name) ?? '';
   const sends = query.get('sendInitialEvents');
@@ -76,7 +76,7 @@ function watchCauses({ sendsInitialEvents, continue: from }: Asked, match: strin
 const unknownMatch = (match: string): Cause[] =>
   MATCHES.some((each) => each === match) ? [] : [notSupported('resourceVersionMatch', match, MATCHES)];
 
-/** A whole number of a query; undefined: none is given. Throws a `Failure` for what is no such number. */
+/** Parses a whole number in a query. Undefined if missing. Throws a `Failure` if malformed. */
 export function integer(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);

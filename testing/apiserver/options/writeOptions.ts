@@ -1,15 +1,15 @@
-/** What a client may ask of a write in its query (`metav1/validation/validation.go` of apimachinery). */
+/** Options of a write in the query (`metav1/validation/validation.go` of apimachinery). */
 import type { FieldValidation } from '../body.ts';
 import { forbidden, notSupported, tooLong } from '../causes.ts';
 import { type Cause, invalid } from '../failures.ts';
 
 export interface WriteOptions {
-  /** The write is checked and answered, and nothing is stored. */
+  /** Whether the write is validated and answered without being stored. */
   readonly isDryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Who is told to have written; undefined: whoever the user agent says. */
+  /** The name of the field manager. Default: derived from the user agent. */
   readonly fieldManager: string | undefined;
-  /** An apply takes fields over from others. */
+  /** Whether an apply takes over fields from other managers. */
   readonly isForced: boolean;
 }
 
@@ -17,7 +17,7 @@ export type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
 const LONGEST_MANAGER = 128;
 
-/** Throws a `Failure` that names all that is wrong; `isApply`: a patch that is applied. */
+/** Throws a `Failure` with all problems. `isApply` is true for an apply patch. */
 export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = false): WriteOptions {
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';
@@ -35,11 +35,11 @@ export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = 
   return { isDryRun: dryRun.length > 0, fieldValidation: asked, fieldManager, isForced };
 }
 
-/** Empty: a warning is what a kube-apiserver gives of itself. */
+/** A kube-apiserver's default is `Warn`. */
 function fieldValidationOf(text: string): FieldValidation | undefined {
   if (text === '') return 'Warn';
   return text === 'Ignore' || text === 'Warn' || text === 'Strict' ? text : undefined;
 }
 
-/** A switch in a query: there without a value it is on, and so it is with any value but these two. */
+/** Parses a boolean query parameter. Only `false` and `0` mean false, and an empty value means true. */
 export const isTrue = (value: string | null): boolean => value !== null && value !== 'false' && value !== '0';

@@ -1,19 +1,19 @@
 /**
- * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch): replacing what is not there adds it, and
- * an index below 0 counts from the end.
+ * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it, and
+ * negative indexes count from the end.
  */
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
-/** What a kube-apiserver says of every patch that cannot be applied. */
+/** A kube-apiserver's message for every patch that cannot be applied. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 const MOST_OPERATIONS = 10_000;
 
 const rejected = (): PatchError => new PatchError(REJECTED, 422);
 
-/** A value with all operations of a patch applied, or none: the first that cannot be applied is thrown. */
+/** Returns the value with all operations applied. Throws a `PatchError` if one of them cannot be applied. */
 export function jsonPatch(value: Json, patch: Json): Json {
   if (!isList(patch)) {
     const type = isObject(patch) ? 'object' : typeof patch;
@@ -58,14 +58,14 @@ function operated(value: Json, operation: Json): Json {
   }
 }
 
-/** The names and indices of a JSON pointer; one of the whole is no place to change. */
+/** Splits a JSON pointer. A pointer to the whole document is rejected. */
 function tokensOf(pointer: string): readonly string[] {
   const [start, ...tokens] = pointer.split('/');
   if (start !== '' || tokens.length === 0) throw rejected();
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** A value whose innermost container on the way is changed. */
+/** Applies a change to the innermost container of a path. */
 function changed(value: Json, [key, ...rest]: readonly string[], change: (within: Json, key: string) => Json): Json {
   if (key === undefined) throw rejected();
   if (rest.length === 0) return change(value, key);
@@ -99,7 +99,7 @@ function removed(within: Json, key: string): Json {
   return objectOf(Object.entries(within).filter(([name]) => name !== key));
 }
 
-/** A field that is not there is as good as null. */
+/** A missing field equals null. */
 function tested(value: Json, tokens: readonly string[], expected: Json): Json {
   const [last = ''] = tokens.slice(-1);
   const within = valueAt(value, tokens.slice(0, -1));

@@ -1,7 +1,7 @@
 /** JSON merge patches (RFC 7386). */
 import { isObject, type Json, objectOf } from '../json.ts';
 
-/** A value with a patch applied: null takes a field away, anything else but an object takes its place. */
+/** Returns the value with a patch applied. Null removes a field, and any other value except an object replaces it. */
 export function mergePatch(value: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const merged = new Map(Object.entries(isObject(value) ? value : {}));

@@ -1,11 +1,11 @@
-/** The lists that strategic patches merge: which entries are the same, and in which order they come. */
+/** The identity and order of list entries in strategic merge patches. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
-/** What tells an entry from the others: itself, where there is no merge key. */
+/** The merge key of an entry, or the entry itself without a merge key. */
 export function keyOf(entry: Json, mergeKey: string | undefined): Json {
   if (mergeKey === undefined) return entry;
   const key = isObject(entry) ? lookUp(entry, mergeKey) : undefined;
@@ -13,19 +13,22 @@ export function keyOf(entry: Json, mergeKey: string | undefined): Json {
   return key;
 }
 
-/** Where in a list the entry with a key is; -1: nowhere. */
+/** The index of the entry with a key, or -1. */
 export const indexOf = (list: JsonList, key: Json, mergeKey: string | undefined): number =>
   list.findIndex((each) => sameValue(keyOf(each, mergeKey), key));
 
 interface Order {
-  /** Of the patch: its entries come in this order. */
+  /** The order in the patch. */
   readonly asked: JsonList;
-  /** Of what was there: entries of the server's alone stay where they are among the others, as far as that goes. */
+  /**
+   * The order before the patch. Entries that are not in the patch keep their positions among the others as far as
+   * possible.
+   */
   readonly known: JsonList;
   readonly mergeKey: string | undefined;
 }
 
-/** A merged list in its order (`normalizeElementOrder`, `mergeSortedSlice`). */
+/** Sorts a merged list (`normalizeElementOrder`, `mergeSortedSlice`). */
 export function inOrder(merged: JsonList, { asked, known, mergeKey }: Order): JsonList {
   const place = (list: JsonList) => (entry: Json) => indexOf(list, keyOf(entry, mergeKey), mergeKey);
   const [askedAt, knownAt] = [place(asked), place(known)];
@@ -40,7 +43,7 @@ export function inOrder(merged: JsonList, { asked, known, mergeKey }: Order): Js
   return [...ordered, ...ofServer];
 }
 
-/** Throws where the entries of a patch come in another order than it asks for itself. */
+/** Throws if the entries of a patch are in a different order than its `$setElementOrder`. */
 export function checkOrder(patch: JsonList, asked: JsonList, mergeKey: string | undefined): void {
   if (patch.length === 0 || asked.length === 0) return;
   const entries = patch.filter((entry) => !isDirective(entry));

@@ -1,7 +1,10 @@
-/** A patch that cannot be applied. */
+/** A patch cannot be applied. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
-  /** What a kube-apiserver answers it with (`interpretStrategicMergePatchError`): most are its own fault, to it. */
+  /**
+   * The status code of a kube-apiserver (`interpretStrategicMergePatchError`), which treats most of these errors as its
+   * own.
+   */
   readonly code: 400 | 413 | 422 | 500;
 
   constructor(message: string, code: PatchError['code'] = 500) {

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patches: lists are merged by the keys of the schema, and directives say what else is meant
+ * Strategic merge patches, which merge lists by the keys in the schema and support directives
  * (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery).
  */
 import { lookUp } from '../../../base/lookUp.ts';
@@ -15,7 +15,7 @@ const RETAIN_KEYS = '$retainKeys';
 const SET_ORDER = '$setElementOrder/';
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 
-/** An object with a patch applied. */
+/** Returns the object with a patch applied. */
 export function strategicPatch(original: JsonObject, patch: JsonObject, type: ObjectType | undefined): JsonObject {
   const directive = lookUp(patch, DIRECTIVE);
   if (directive !== undefined) return directed(directive, patch);
@@ -43,7 +43,7 @@ function directed(directive: Json, patch: JsonObject): JsonObject {
   throw new PatchError(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
 }
 
-/** What a field holds then; undefined: nothing. */
+/** The new value of a field. Undefined removes it. */
 function merged(before: Json | undefined, change: Json, field: Field | undefined): Json | undefined {
   if (isObject(before) && isObject(change)) return strategicPatch(before, change, objectTypeOf(field?.type));
   if (isList(before) && isList(change) && field?.merges) return mergedList(before, change, field);
@@ -55,7 +55,7 @@ const objectTypeOf = (type: Type | undefined): ObjectType | undefined =>
 const entryTypeOf = (type: Type): ObjectType | undefined =>
   type.kind === 'list' ? objectTypeOf(type.items) : undefined;
 
-/** What is new, without what only says how to merge it, and without what is to go. */
+/** Returns a new value without directives and deleted fields. */
 function withoutDirectives(value: Json): Json | undefined {
   if (isList(value)) return value.map(withoutDirectives).filter((each) => each !== undefined);
   if (!isObject(value)) return value;
@@ -81,7 +81,7 @@ function mergedList(original: JsonList, patch: JsonList, field: Field): JsonList
   return inOrder(mergedEntries(known, asked, mergeKey, field), { asked, known, mergeKey });
 }
 
-/** Entries of a patch that hold a directive take others away, or all. */
+/** Applies the directives in a list patch, which delete single entries or all. */
 function afterDirectives(original: JsonList, patch: JsonList, mergeKey: string) {
   const asked: Json[] = [];
   let known = original;
@@ -117,7 +117,7 @@ interface Ordered {
   readonly type: ObjectType | undefined;
 }
 
-/** Merges the list that an order is asked for, in that order. */
+/** Merges the list of a `$setElementOrder` directive in that order. */
 function setOrder(name: string, asked: Json, { fields, changes, type }: Ordered): void {
   const [before, change] = [fields.get(name), changes.get(name)];
   const field = type?.field(name);
@@ -139,7 +139,7 @@ function deleteFrom(fields: Map<string, Json>, name: string, gone: Json): void {
     );
 }
 
-/** Of the fields of a union only those stay that the patch names. */
+/** Removes the fields that a `$retainKeys` directive does not name. */
 function retainKeys(fields: Map<string, Json>, changes: Map<string, Json>): void {
   const kept = changes.get(RETAIN_KEYS);
   if (kept === undefined) return;

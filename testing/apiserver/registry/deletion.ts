@@ -1,4 +1,4 @@
-/** Takes objects away (`Delete` of `registry/generic/registry/store.go` of apiserver). */
+/** Deletes objects (`Delete` of `registry/generic/registry/store.go` of apiserver). */
 
 import { sameValue } from '../../../base/sameValue.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
@@ -25,7 +25,7 @@ export interface Deleted {
   readonly isGone: boolean;
 }
 
-/** Throws a `Failure` where there is none, or it is not the one that is meant. */
+/** Throws a `Failure` if the object does not exist or does not match the preconditions. */
 export function deleteObject(registry: Registry, place: Place, how: DeleteHow): Deleted {
   const before = registry.get(place);
   checkPreconditions(place, before, how.preconditions);
@@ -38,7 +38,9 @@ export function deleteObject(registry: Registry, place: Place, how: DeleteHow): 
   return { object: how.isDryRun ? marked : registry.store.remove(storedAs(place.resource), marked), isGone: true };
 }
 
-/** What is written of an object before it goes, and whether it stays for now; undefined: it is on its way already. */
+/**
+ * Returns the object to be written and whether it remains for now. Undefined if the deletion is already in progress.
+ */
 function nextStep(before: JsonObject, how: DeleteHow, now: number) {
   const marked = how.strategy.marked(before, now);
   if (marked !== undefined) return { object: marked, isHeld: true };

@@ -1,4 +1,4 @@
-/** What holds an object that is deleted. */
+/** Finalizers of deleted objects. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, type JsonObject, numberAt, objectAt } from '../json.ts';
 
@@ -7,7 +7,7 @@ export function finalizersOf(object: JsonObject): string[] {
   return isList(finalizers) ? finalizers.filter((each) => typeof each === 'string') : [];
 }
 
-/** Whether an object that is deleted has nothing left to wait for (`ShouldDeleteDuringUpdate` of apiserver). */
+/** Whether a deleted object can be removed (`ShouldDeleteDuringUpdate` of apiserver). */
 export function isGone(object: JsonObject): boolean {
   const metadata = objectAt(object, 'metadata');
   const isDeleted = lookUp(metadata, 'deletionTimestamp') !== undefined;

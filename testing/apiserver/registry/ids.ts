@@ -1,15 +1,15 @@
-/** What the server makes up: UIDs, and ends of names. */
+/** Generates UIDs and name suffixes. */
 import { randomInt, randomUUID } from 'node:crypto';
 
 export interface Ids {
   uid(): string;
-  /** A name that begins so. */
+  /** Returns a name with this prefix. */
   nameAfter(prefix: string): string;
-  /** So many characters that names may have. */
+  /** Returns a random suffix for names. */
   suffix(): string;
 }
 
-/** Without vowels: no words come out (`util/rand` of apimachinery). */
+/** Without vowels, to avoid words (`util/rand` of apimachinery). */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX = 5;
 const LONGEST_PREFIX = 63 - SUFFIX;

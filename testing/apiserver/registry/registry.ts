@@ -1,4 +1,4 @@
-/** Writes objects by the rules of their kinds (`registry/generic/registry/store.go` of apiserver). */
+/** Writes objects according to the strategies of their kinds (`registry/generic/registry/store.go` of apiserver). */
 
 import type { TimerClock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -15,7 +15,7 @@ import type { Ids } from './ids.ts';
 import type { DisabledFeature } from './strategies/pods/disabledFields.ts';
 import { type Strategy, type Surroundings, versionOf } from './strategy.ts';
 
-/** An object's place. */
+/** The location of an object. */
 export interface Place {
   readonly resource: Resource;
   readonly namespace: string | undefined;
@@ -25,9 +25,9 @@ export interface Place {
 export interface WriteHow {
   readonly strategy: Strategy;
   readonly isDryRun: boolean;
-  /** The object that is meant; undefined: whichever there is. */
+  /** The required UID. Undefined to accept any object. */
   readonly uid?: string | undefined;
-  /** Asked before anything is checked: it may change the object, or refuse it with a `Failure`. */
+  /** Runs admission before validation. May change the object or reject it with a `Failure`. */
   readonly admit: (object: JsonObject, before: JsonObject | undefined) => JsonObject;
 }
 
@@ -40,7 +40,7 @@ export class Registry implements Surroundings {
   readonly store = new Store();
   readonly clock: TimerClock;
   readonly ids: Ids;
-  /** May be changed at any time. */
+  /** The enabled feature gates. May be changed at any time. */
   readonly features = new Set<DisabledFeature>();
 
   constructor(clock: TimerClock, ids: Ids) {
@@ -48,7 +48,7 @@ export class Registry implements Surroundings {
     this.ids = ids;
   }
 
-  /** Throws a `Failure` where there is none. */
+  /** Throws a `Failure` if the object does not exist. */
   get({ resource, namespace, name }: Place): JsonObject {
     const found = this.store.get(storedAs(resource), namespace, name);
     if (found === undefined) throw notFound(resource, name);
@@ -80,7 +80,7 @@ export class Registry implements Surroundings {
     return isDryRun ? object : this.store.put(storedAs(resource), object);
   }
 
-  /** Writes what `change` makes of an object; undefined: there is none. */
+  /** Writes the result of `change`. `before` is undefined if the object does not exist. */
   update(place: Place, change: (before: JsonObject | undefined) => JsonObject, how: WriteHow): Written {
     const { resource, namespace, name } = place;
     const before = this.store.get(storedAs(resource), namespace, name);
@@ -111,7 +111,7 @@ export class Registry implements Surroundings {
       isNamespaced: resource.isNamespaced,
       name: () => [],
     });
-    // A kube-apiserver checks metadata for all kinds, and once more for each: its causes stand there several times.
+    // A kube-apiserver validates metadata for all kinds and again for each kind, so its causes are repeated.
     refuse(resource, name, [
       ...asNew,
       ...meta,
@@ -123,16 +123,16 @@ export class Registry implements Surroundings {
     return object;
   }
 
-  /** What was only waiting for this write goes by it. */
+  /** Writes an object, or removes it if the deletion was only waiting for this write. */
   #written(resource: Resource, object: JsonObject, before: JsonObject, { marked }: Strategy): JsonObject {
     const hasGone = isGone(object) && marked(object, this.clock.now()) === undefined;
     if (!hasGone) return this.store.put(storedAs(resource), object);
-    // Watchers hear of it as it was.
+    // Watches receive the last stored state.
     this.store.remove(storedAs(resource), before);
     return object;
   }
 
-  /** With a name made of its beginning, where it has only that. */
+  /** Generates a name from `generateName`, unless there is a name. */
   #named(object: JsonObject): JsonObject {
     const { name, generateName } = metadataOf(object);
     if (name || !generateName) return object;
@@ -148,7 +148,7 @@ export class Registry implements Surroundings {
 
 const isMissing = (version: string): boolean => version === '' || version === '0';
 
-/** What a client leaves out of the metadata stays as it was, as far as nobody can change it. */
+/** Restores metadata that clients may omit and cannot change. */
 function withKept(object: JsonObject, before: JsonObject): JsonObject {
   const [own, had] = [objectAt(object, 'metadata'), objectAt(before, 'metadata')];
   const kept = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const;
@@ -161,7 +161,7 @@ function withKept(object: JsonObject, before: JsonObject): JsonObject {
   });
 }
 
-/** Throws a `Failure` where another object is meant (`Preconditions.Check` of `apiserver/pkg/storage`). */
+/** Throws a `Failure` if the object has a different UID (`Preconditions.Check` of `apiserver/pkg/storage`). */
 function checkUid({ resource, namespace, name }: Place, before: JsonObject, uid: string | undefined): void {
   const { uid: own = '' } = metadataOf(before);
   if (uid === undefined || uid === own) return;
@@ -175,7 +175,7 @@ function checkUid({ resource, namespace, name }: Place, before: JsonObject, uid:
 }
 
 function refuse(resource: Resource, name: string, causes: readonly Cause[]): void {
-  // What is stored once is told of as of the group that it is stored under.
+  // Errors name the group under which the resource is stored.
   const [group = ''] = storedAs(resource).split('/');
   if (causes.length > 0) throw invalid({ group, kind: resource.kind }, name, causes);
 }

@@ -1,4 +1,4 @@
-/** What objects of a kind have of their own: what is filled in, what is checked, and how they go. */
+/** The rules of a kind: defaults, validation and deletion. */
 
 import type { TimerClock } from '../../../base/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
@@ -10,56 +10,56 @@ import { metadataOf } from '../store/metadata.ts';
 import type { Store } from '../store/store.ts';
 import type { Ids } from './ids.ts';
 
-/** What the rules of a kind may ask for. */
+/** The parts of the server that strategies use. */
 export interface Surroundings {
   readonly store: Store;
   readonly clock: TimerClock;
   readonly ids: Ids;
-  /** Feature gates that are on beside those that are on by default. */
+  /** Enabled feature gates that are disabled by default. */
   readonly features: ReadonlySet<string>;
 }
 
-/** How objects of a kind, or a subresource of them, are written (`rest.RESTCreateUpdateStrategy` of apiserver). */
+/** The rules of a kind or subresource (`rest.RESTCreateUpdateStrategy` of apiserver). */
 export interface Strategy {
   readonly nameRule: NameRule['name'];
-  /** As it is stored, with the defaults of its version. */
+  /** Returns the stored form with the defaults of the version. */
   readonly defaulted: (object: JsonObject) => JsonObject;
-  /** A stored object as this version shows it. */
+  /** Returns a stored object in the form of the version. */
   readonly shown: (object: JsonObject) => JsonObject;
-  /** What a client may not say of a new object is taken out, what the server says is put in. */
+  /** Removes fields that clients cannot set on a new object and sets those of the server. */
   readonly created: (object: JsonObject, surroundings: Surroundings) => JsonObject;
   readonly updated: (object: JsonObject, before: JsonObject, surroundings: Surroundings) => JsonObject;
-  /** What is wrong with an object beside its metadata. */
+  /** Returns validation errors, except for those of the metadata. */
   readonly createCauses: (object: JsonObject) => readonly Cause[];
   readonly updateCauses: (object: JsonObject, before: JsonObject) => readonly Cause[];
-  /** What a client is warned of that makes an object. */
+  /** Returns warnings for the creator of an object. */
   readonly warnings: (object: JsonObject) => readonly string[];
-  /** Whether an update is checked as a new object is, too. */
+  /** Whether an update is also validated like a new object. */
   readonly checksWhole: boolean;
-  /** Whether a PUT makes what is not there. */
+  /** Whether an update creates a missing object. */
   readonly createsOnUpdate: boolean;
-  /** Whether an update need not say which version it changes. */
+  /** Whether an update may omit the resource version. */
   readonly updatesUnconditionally: boolean;
-  /** Whether its objects are given time to end. */
+  /** Whether objects have a deletion grace period. */
   readonly isGraceful: boolean;
-  /** What becomes first of an object that is to be deleted; undefined: it may go. */
+  /** Returns the first state of an object that is being deleted. Undefined if it can be removed. */
   readonly marked: (object: JsonObject, now: number) => JsonObject | undefined;
-  /** Whether the deletion of an object is answered with the object. */
+  /** Whether the response to a deletion contains the object. */
   readonly answersDeleted: boolean;
   readonly fields: SelectableFields<JsonObject>;
-  /** What is said of a field that nothing is selected by. */
+  /** The error message for an unsupported field selector. */
   readonly unknownField: (field: string) => string;
 }
 
 const same = (object: JsonObject): JsonObject => object;
 
-/** By what objects of all kinds are selected. */
+/** The field selectors of all kinds. */
 const metadataFields: SelectableFields<JsonObject> = new Map([
   ['metadata.name', (object: JsonObject) => metadataOf(object).name ?? ''],
   ['metadata.namespace', (object: JsonObject) => metadataOf(object).namespace ?? ''],
 ]);
 
-/** A kind without rules of its own. */
+/** The strategy of a kind without specific rules. */
 export const plainStrategy: Strategy = {
   nameRule: dnsSubdomain,
   defaulted: same,
@@ -80,7 +80,7 @@ export const plainStrategy: Strategy = {
     `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
 };
 
-/** A kind with fields of its own to select by. */
+/** Adds field selectors. */
 export const selectedBy = (
   fields: readonly (readonly [field: string, read: (object: JsonObject) => string])[],
 ): Pick<Strategy, 'fields' | 'unknownField'> => ({
@@ -88,5 +88,5 @@ export const selectedBy = (
   unknownField: (field) => `field label not supported: ${field}`,
 });
 
-/** The version of an object; empty where it has none. */
+/** The resource version of an object, or an empty string. */
 export const versionOf = (object: JsonObject): string => metadataOf(object).resourceVersion ?? '';

@@ -1,4 +1,4 @@
-/** A resource that a test API server serves, as discovery tells of it. */
+/** The resources of the API server, as discovery describes them. */
 import { createHash } from 'node:crypto';
 import type { ResourceName } from '../store/store.ts';
 
@@ -8,15 +8,15 @@ export interface Subresource {
   readonly name: string;
   readonly kind: string;
   readonly verbs: readonly Verb[];
-  /** The group and version of its kind, where they are not those of the resource. */
+  /** The group and version of the kind, if they differ from those of the resource. */
   readonly of?: { readonly group: string; readonly version: string };
 }
 
 export interface Resource {
-  /** Empty: the core's. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
-  /** In the plural, as in paths. */
+  /** The plural, as in paths. */
   readonly name: string;
   readonly singular: string;
   readonly kind: string;
@@ -27,19 +27,19 @@ export interface Resource {
   readonly subresources: readonly Subresource[];
 }
 
-/** The verbs of what is stored, in the order of discovery. */
+/** The verbs of stored resources, in the order of discovery. */
 export const STORED: readonly Verb[] = [
   ...(['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const),
 ];
 
-/** The version of a group as in an object's `apiVersion`. */
+/** The group and version as in `apiVersion`. */
 export const groupVersion = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** What its objects are stored under; events have two groups, and are stored once. */
+/** The name under which objects are stored. Events have two groups and are stored once. */
 export const storedAs = ({ group, name }: Pick<Resource, 'group' | 'name'>): ResourceName =>
   group === 'events.k8s.io' ? `/${name}` : `${group}/${name}`;
 
-/** Tells storage versions apart for those who watch discovery (`StorageVersionHash` of apiserver). */
+/** The hash of a storage version in discovery (`StorageVersionHash` of apiserver). */
 export const storageVersionHash = ({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>): string =>
   createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');

@@ -1,4 +1,4 @@
-/** All resources that a test API server serves. */
+/** All resources of the API server. */
 import { type Resource, STORED, type Subresource, type Verb } from './resource.ts';
 
 const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
@@ -18,12 +18,12 @@ const resource = (group: string, version: string, given: Given): Resource => ({
 });
 
 const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
-/** Of what is passed on to a node. */
+/** The verbs of connections to a node. */
 const CONNECTED_VERBS: readonly Verb[] = ['create', 'get'];
 const PROXIED_VERBS: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const POLICY = { group: 'policy', version: 'v1' };
 const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
-/** What is answered, and never stored. */
+/** A resource that is answered and never stored. */
 const review = (group: string, name: string, kind: string): Resource =>
   resource(group, 'v1', { name, kind, verbs: ['create'] });
 
@@ -31,7 +31,7 @@ const core = [
   { name: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] },
   { name: 'configmaps', kind: 'ConfigMap', isNamespaced: true, shortNames: ['cm'] },
   { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] },
-  // A collection of namespaces is never deleted at once.
+  // A collection of namespaces cannot be deleted.
   {
     name: 'namespaces',
     kind: 'Namespace',
@@ -94,7 +94,7 @@ const core = [
   },
 ] as const satisfies readonly Given[];
 
-/** As metrics-server serves them, which is read and never stored. */
+/** The resources of metrics-server, which are computed and never stored. */
 const measured = [
   { name: 'nodes', kind: 'NodeMetrics', isNamespaced: false },
   { name: 'pods', kind: 'PodMetrics', isNamespaced: true },
@@ -136,6 +136,5 @@ export const resources: readonly Resource[] = [
   }),
 ];
 
-/** The resource of this name in a version of a group. */
 export const resourceNamed = (group: string, version: string, name: string): Resource | undefined =>
   resources.find((each) => each.group === group && each.version === version && each.name === name);

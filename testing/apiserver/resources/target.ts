@@ -1,16 +1,16 @@
-/** What a request is about, by its path. */
+/** The target of a request, from its path. */
 import type { Resource, Subresource } from './resource.ts';
 import { resourceNamed } from './resources.ts';
 
 export interface Target {
   readonly resource: Resource;
   readonly namespace: string | undefined;
-  /** Absent: the whole collection. */
+  /** Undefined for the collection. */
   readonly name: string | undefined;
   readonly subresource: Subresource | undefined;
 }
 
-/** The parts of a path that is one of the API's, each as it is meant. */
+/** The decoded parts of an API path. */
 interface Path {
   readonly group: string;
   readonly version: string;
@@ -34,17 +34,17 @@ function unescaped(part: string): string | undefined {
   }
 }
 
-/** What the path names; undefined where nothing is served there. */
+/** Undefined if nothing is served at the path. */
 export function targetOf(pathname: string): Target | undefined {
   const path = pathOf(pathname);
   if (path === undefined) return undefined;
   const { group, version, rest } = path;
-  // A namespace is an object itself, and has others below it.
+  // A namespace is an object and also contains objects.
   const isWithin = rest[0] === 'namespaces' && rest[2] !== undefined && isResource(path, rest[2]);
   const [namespace, [plural = '', name, below, ...more]] = isWithin ? [rest[1], rest.slice(2)] : [undefined, rest];
   const resource = resourceNamed(group, version, plural);
   if (resource === undefined || more.length > 0) return undefined;
-  // Of all namespaces at once only the collection is served.
+  // Across all namespaces only the collection is served.
   if (isWithin ? !resource.isNamespaced : resource.isNamespaced && name !== undefined) return undefined;
   const subresource = resource.subresources.find((each) => each.name === below);
   return below !== undefined && subresource === undefined ? undefined : { resource, namespace, name, subresource };

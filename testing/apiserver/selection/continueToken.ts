@@ -1,10 +1,10 @@
-/** Where a list goes on that was cut to a limit (`apiserver/pkg/storage/continue.go`). */
+/** Continue tokens of paginated lists (`apiserver/pkg/storage/continue.go`). */
 import { badRequest } from '../failures.ts';
 import { isObject, type Json, numberAt, textAt } from '../json.ts';
 
 export interface ContinueFrom {
   readonly revision: number;
-  /** The key of the last object that was told. */
+  /** The key of the last object of the previous page. */
   readonly after: string;
 }
 
@@ -13,7 +13,7 @@ const VERSION = 'meta.k8s.io/v1';
 export const continueToken = ({ revision, after }: ContinueFrom): string =>
   Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `${after}\0` })).toString('base64url');
 
-/** Throws a `Failure` for a token that this server never gave. */
+/** Throws a `Failure` for a token that this server has not issued. */
 export function readContinueToken(token: string): ContinueFrom {
   const text = Buffer.from(token, 'base64url').toString('latin1');
   const value = parsed(text);
@@ -31,7 +31,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** The first character, as Go quotes it. */
+/** The first character, quoted as in Go. */
 function shown(text: string): string {
   const code = text.charCodeAt(0);
   const isPlain = code >= 0x20 && code < 0x7f;

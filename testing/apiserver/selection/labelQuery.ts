@@ -1,8 +1,10 @@
-/** Label selectors as objects have them: `matchLabels` and `matchExpressions` (`LabelSelectorAsSelector` of apimachinery). */
+/**
+ * Label selectors in objects, with `matchLabels` and `matchExpressions` (`LabelSelectorAsSelector` of apimachinery).
+ */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
-/** Whether a selector selects an object by its labels; none selects nothing, an empty one all. */
+/** Whether a selector matches the labels of an object. A missing selector matches nothing, an empty one everything. */
 export function selects(selector: Json | undefined, object: JsonObject): boolean {
   if (!isObject(selector)) return false;
   const labels = objectAt(objectAt(object, 'metadata'), 'labels');

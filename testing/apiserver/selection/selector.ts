@@ -1,4 +1,4 @@
-/** What a list or watch selects. */
+/** Label and field selectors of lists and watches. */
 import { readFieldSelector } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { readLabelSelector } from '../../../kubernetes/api/selection/labelSelector.ts';
 import { badRequest } from '../failures.ts';
@@ -6,7 +6,7 @@ import { type JsonObject, objectAt } from '../json.ts';
 import type { ListOptions } from '../options/listOptions.ts';
 import type { Strategy } from '../registry/strategy.ts';
 
-/** Throws a `Failure` for a selector that nobody can read. */
+/** Throws a `Failure` for a malformed selector. */
 export function selectorOf(
   { labelSelector, fieldSelector }: Pick<ListOptions, 'labelSelector' | 'fieldSelector'>,
   { fields, unknownField }: Pick<Strategy, 'fields' | 'unknownField'>,

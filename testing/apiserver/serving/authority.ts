@@ -1,4 +1,6 @@
-/** An authority of a test API server's own: it makes the certificates of the server and of its clients (RFC 5280). */
+/**
+ * The certificate authority of the API server, which issues the certificates of the server and its clients (RFC 5280).
+ */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { SigningRequest } from '../certificates/signingRequest.ts';
@@ -6,12 +8,12 @@ import type { User } from '../request.ts';
 import { bits, explicit, implicit, integer, objectId, octets, sequence, set, truth, utcTime, utf8 } from './der.ts';
 
 export interface KeyPair {
-  /** In PEM. */
+  /** PEM. */
   readonly key: string;
   readonly cert: string;
 }
 
-/** As far as the short form of a year goes: whatever a test's clock says, the certificates are good. */
+/** The full range of two-digit years, so that certificates are valid on any test clock. */
 const VALIDITY = ['000101000000Z', '491231235959Z'] as const;
 const OID = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
@@ -28,28 +30,28 @@ const OID = {
 } as const;
 const DNS_NAME = 2;
 const IP_ADDRESS = 7;
-/** What a signer makes of a request. */
+/** The parameters of a signature. */
 interface Signing {
   readonly usage: 'client auth' | 'server auth';
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
 }
 
-/** It signs certificates, and lists of revoked ones: bits 5 and 6 of a list that ends there. */
+/** Bits 5 and 6 of the key usage: signing certificates and revocation lists. */
 const SIGNS_CERTIFICATES = Buffer.from([0x06]);
 
 type Subject = Pick<User, 'name' | 'groups'>;
 
 interface Named extends Subject {
-  /** From when to when; absent: as long as the authority itself. */
+  /** The validity. Default: that of the authority. */
   readonly valid?: readonly [from: string, to: string];
 }
 
 const SELF: Subject = { name: 'test authority', groups: [] };
 
 export class Authority {
-  /** Its certificate, in PEM. */
+  /** PEM. */
   readonly cert: string;
   readonly #key: KeyObject;
   readonly #keyId: Buffer;
@@ -63,7 +65,10 @@ export class Authority {
     this.cert = this.#certificate(SELF, own.publicKey, [isAuthority, usage]);
   }
 
-  /** Of a server on loopback, or of a client: it is who its common name and its organizations say. */
+  /**
+   * Issues a certificate for a server on loopback or for a client, whose name and groups become the common name and the
+   * organizations.
+   */
   issue(subject: Subject): KeyPair {
     const { publicKey, privateKey } = newKeys();
     const localhost = implicit(DNS_NAME, Buffer.from('localhost'));
@@ -77,7 +82,7 @@ export class Authority {
     return { key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), cert };
   }
 
-  /** Gives who asks a certificate for the key that the request is for. */
+  /** Issues a certificate for the key of a request. */
   sign(request: SigningRequest, { usage, from, to }: Signing): string {
     const { commonName: name, organizations: groups, publicKey, dnsNames, ips } = request;
     const names = [
@@ -112,13 +117,13 @@ export class Authority {
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const spkiOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
-/** Any digest will do that tells keys apart. */
+/** The key ID can be any digest of the key. */
 const idOf = (key: KeyObject): Buffer => createHash('sha256').update(spkiOf(key)).digest().subarray(0, 20);
 
 const extension = (id: string, content: Buffer, ...critical: readonly 'critical'[]): Buffer =>
   sequence(objectId(id), ...critical.map(truth), octets(content));
 
-/** Its first bit is not set, and it is not 0: as a number it is positive, and has no byte too many. */
+/** The leading byte makes the number positive and free of redundant bytes. */
 const serialNumber = (): Buffer => Buffer.concat([Buffer.from([1]), randomBytes(15)]);
 
 function nameOf({ name, groups }: Subject): Buffer {
@@ -131,7 +136,7 @@ function pem(der: Buffer): string {
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
-/** Up to 2049, as a certificate writes it. */
+/** The time format of certificates up to 2049. */
 const utcText = (at: number): string => `${new Date(at).toISOString().slice(2, 19).replaceAll(/[-:T]/g, '')}Z`;
 
 function addressOf(ip: string): Buffer {

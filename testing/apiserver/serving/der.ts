@@ -1,6 +1,6 @@
-/** ASN.1 as certificates are written in it (X.690, DER). */
+/** Writes ASN.1 in DER (X.690). */
 
-/** The tags of the types that certificates need. */
+/** The tags of the types in certificates. */
 const TAGS = {
   boolean: 0x01,
   integer: 0x02,
@@ -30,31 +30,31 @@ export const set = (item: Uint8Array): Buffer => value(TAGS.set, item);
 export const truth = (): Buffer => value(TAGS.boolean, Buffer.from([0xff]));
 export const octets = (content: Uint8Array): Buffer => value(TAGS.octetString, content);
 export const utf8 = (text: string): Buffer => value(TAGS.utf8String, Buffer.from(text));
-/** Whole bytes, as keys and signatures are, or less by so many bits at the end. */
+/** A bit string. `unused` is the number of unused bits in the last byte. */
 export const bits = (content: Uint8Array, unused = 0): Buffer =>
   value(TAGS.bitString, Buffer.concat([Buffer.from([unused]), content]));
 /** `YYMMDDhhmmssZ`. */
 export const utcTime = (text: string): Buffer => value(TAGS.utcTime, Buffer.from(text));
 
-/** A number that is not negative, its highest byte first. */
+/** A non-negative integer in big-endian order. */
 export function integer(bytes: Uint8Array): Buffer {
   const isNegative = (bytes[0] ?? 0) >= LONG_FORM;
   return value(TAGS.integer, isNegative ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 }
 
-/** In dots: `2.5.29.17`. */
+/** An object identifier in dotted form, e.g. `2.5.29.17`. */
 export function objectId(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   return value(TAGS.objectId, Buffer.from([first * 40 + second, ...rest.flatMap(baseOf128)]));
 }
 
-/** Seven bits a byte; all but the last have the eighth set. */
+/** Base 128, with the high bit set in all bytes except the last. */
 function baseOf128(number: number): number[] {
   const digits = [number % 128];
   for (let left = Math.floor(number / 128); left > 0; left = Math.floor(left / 128)) digits.unshift(128 + (left % 128));
   return digits;
 }
 
-/** What a type tells apart by a number of its own: around a whole value, or in place of its tag. */
+/** Context-specific tags: explicit ones wrap a value, implicit ones replace its tag. */
 export const explicit = (number: number, content: Uint8Array): Buffer => value(CONTEXT + CONSTRUCTED + number, content);
 export const implicit = (number: number, content: Uint8Array): Buffer => value(CONTEXT + number, content);

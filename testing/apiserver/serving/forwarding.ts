@@ -1,4 +1,4 @@
-/** Passes requests on to nodes that are answered as any other. */
+/** Forwards requests to nodes. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { badRequest, Failure, internalError, unavailable } from '../failures.ts'
 import type { Answer } from '../request.ts';
 import type { AskNode } from './nodeClient.ts';
 
-/** What of a connection is not passed on, and who asks: a node is asked in the server's own name. */
+/** Hop-by-hop headers and credentials, which are not forwarded, because the server uses its own identity. */
 const OURS: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -23,7 +23,7 @@ const OURS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** The headers of a request as the node gets them. */
+/** Returns the headers of a forwarded request. */
 export function headersFor(
   headers: IncomingHttpHeaders,
   from = '',
@@ -34,7 +34,7 @@ export function headersFor(
   return { ...Object.fromEntries(kept), 'x-forwarded-for': [before ?? [], from].flat().join(', '), ...more };
 }
 
-/** Where an answer goes. */
+/** The client's response. */
 export interface Sink extends NodeJS.WritableStream {
   writeHead(code: number, headers: OutgoingHttpHeaders): unknown;
   flushHeaders?(): unknown;
@@ -47,7 +47,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Passes a request on and its answer back; what is to be told instead is given. */
+/** Forwards a request and its response. Returns a response to send instead, if there is one. */
 export async function forward(
   askNode: AskNode,
   { kind, node, path, pod }: Forward,
@@ -83,7 +83,7 @@ function unreached(error: unknown, isLog: boolean, path: string): Failure {
 const headersBack = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name) || name === 'content-length'));
 
-/** What a node refuses to tell of a log (`GenericHttpResponseChecker` of apiserver). */
+/** The error for a failed log request (`GenericHttpResponseChecker` of apiserver). */
 async function failureOfLog(response: IncomingMessage, pod: string): Promise<Failure> {
   const said = await text(response);
   const { statusCode = 0 } = response;

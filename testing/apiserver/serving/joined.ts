@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Copies both ways, no faster than either side reads, until one of them is closed; the other one is closed with it. */
+/** Copies in both directions with backpressure until one side is closed, and then closes the other one. */
 export async function joined(one: Duplex, other: Duplex): Promise<void> {
   const over = [one, other].map(
     (side) => new Promise<void>((resolve) => side.on('error', () => {}).once('close', () => resolve())),

@@ -1,4 +1,4 @@
-/** Asks the servers of nodes as a kube-apiserver does: over TLS, with a client certificate of its own. */
+/** Sends requests to kubelets over TLS with a client certificate of the server. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as ask, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -6,9 +6,11 @@ import type { NodePlace } from '../connect/forward.ts';
 import type { Authority } from './authority.ts';
 
 export interface NodeClientOptions {
-  /** Whether a node's certificate has to be one that the cluster's own authority has signed; false when absent. */
+  /** Whether the kubelet's certificate must be signed by the cluster's authority. Default: false. */
   readonly checkCertificates?: boolean;
-  /** By which addresses nodes are reached, the best first; as kubeadm sets it when absent: `InternalIP`, `ExternalIP`, `Hostname`. */
+  /**
+   * The preferred address types, best first. The default is that of kubeadm: `InternalIP`, `ExternalIP`, `Hostname`.
+   */
   readonly addressTypes?: readonly string[];
 }
 
@@ -22,18 +24,18 @@ interface NodeRequest {
 
 export interface NodeAnswer {
   readonly response: IncomingMessage;
-  /** The connection, where it was upgraded. */
+  /** The connection, if it was upgraded. */
   readonly socket?: Duplex;
-  /** What has come behind the answer. */
+  /** The bytes received after the response headers. */
   readonly head: Buffer;
 }
 
-/** Rejects with what keeps the node from being reached. */
+/** Rejects with the reason if the node cannot be reached. */
 export type AskNode = (node: NodePlace, request: NodeRequest) => Promise<NodeAnswer>;
 
 const SELF = { name: 'kube-apiserver-kubelet-client', groups: ['system:masters'] };
 const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'];
-/** As long as a kube-apiserver takes to give up a connection, in milliseconds. */
+/** Connection timeout of a kube-apiserver, in milliseconds. */
 const CONNECT_MS = 30_000;
 
 export function nodeClient(
@@ -58,7 +60,7 @@ function answerTo(options: RequestOptions, body: string | Uint8Array = ''): Prom
   asked.on('timeout', late);
   asked.on('socket', (socket) => socket.once('secureConnect', () => asked.off('timeout', late)));
   asked.on('upgrade', (response, socket, head) => {
-    // It tells of its own.
+    // The caller handles the end of the connection.
     socket.on('error', () => {});
     resolve({ response, socket, head });
   });

@@ -1,4 +1,4 @@
-/** Asks each node what is used there, as metrics-server does (`pkg/scraper/scraper.go` of metrics-server). */
+/** Scrapes nodes for their resource usage like metrics-server (`pkg/scraper/scraper.go` of metrics-server). */
 import { text } from 'node:stream/consumers';
 import type { Api } from '../api.ts';
 import { nodePlace } from '../connect/connect.ts';
@@ -6,13 +6,13 @@ import { type Batch, batchOf } from '../metrics/resourceMetrics.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { AskNode } from './nodeClient.ts';
 
-/** A node has so long to answer, in milliseconds. */
+/** The time limit of a node's response, in milliseconds. */
 const LIMIT_MS = 10_000;
-/** The most that is read of an answer, in characters. */
+/** Maximum size of a response, in characters. */
 const MOST = 64 * 2 ** 20;
 const OK = 200;
 
-/** Asks all of them each so many milliseconds, until the function that it gives is called. */
+/** Scrapes every node every `everyMs` milliseconds until the returned function is called. */
 export function scrapeNodes(api: Api, askNode: AskNode, everyMs: number): () => void {
   const { clock } = api.registry;
   const end = new AbortController();
@@ -39,7 +39,7 @@ export function scrapeNodes(api: Api, askNode: AskNode, everyMs: number): () => 
 
 const NOTHING: Batch = { nodes: new Map(), pods: new Map() };
 
-/** Whoever does not answer, or not as it should, has told nothing. */
+/** Returns an empty batch if a node does not respond as expected. */
 async function scraped(api: Api, askNode: AskNode, name: string, ended: AbortSignal): Promise<Batch> {
   const { clock, store } = api.registry;
   const late = new AbortController();

@@ -1,4 +1,4 @@
-/** A test API server on loopback, over HTTP/2 and TLS, with kubeconfigs for its clients. */
+/** Serves the API on loopback over HTTP/2 and TLS, with kubeconfigs for its clients. */
 import type { Api } from '../api.ts';
 import type { User } from '../request.ts';
 import type { Authority } from './authority.ts';
@@ -7,21 +7,24 @@ import { scrapeNodes } from './scrapes.ts';
 import { serve } from './server.ts';
 
 export interface ServeApiOptions {
-  /** Any that is free without it. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** How many requests a connection carries at once; by default 100, as with a kube-apiserver. */
+  /** Maximum number of concurrent requests per connection. The default of 100 is that of a kube-apiserver. */
   readonly maxConcurrentStreams?: number;
-  /** How it reaches nodes, for `kubectl exec`, `logs` and the like. */
+  /** Options for reaching nodes, for `kubectl exec`, `logs` and the like. */
   readonly nodes?: NodeClientOptions;
-  /** Asks nodes what they use each so many milliseconds, for `kubectl top`; without it nobody knows. */
+  /** Interval for scraping the resource usage of nodes, for `kubectl top`. Default: never. */
   readonly scrapeEveryMs?: number;
 }
 
 export interface ServedApi {
   readonly port: number;
-  /** A kubeconfig, as text, of an administrator or of this user: `{ name: 'system:node:n1', groups: ['system:nodes'] }`. */
+  /**
+   * Returns the text of a kubeconfig for an administrator or for this user, e.g. `{ name: 'system:node:n1', groups:
+   * ['system:nodes'] }`.
+   */
   kubeconfig(user?: Pick<User, 'name' | 'groups'>): string;
-  /** Ends all connections; what the server knows stays, and it can be served again. */
+  /** Closes all connections. The server keeps its objects and can be served again. */
   close(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export async function serveApi(api: Api, authority: Authority, options: ServeApi
         clusters: [{ name: CLUSTER, cluster }],
         users: [{ name, user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
       };
-      // JSON is YAML too.
+      // JSON is valid YAML.
       return `${JSON.stringify(config, null, 2)}\n`;
     },
   };

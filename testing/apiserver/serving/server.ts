@@ -1,4 +1,4 @@
-/** Carries requests to an API server for tests: by HTTP/2, or HTTP/1.1 for who speaks only that. */
+/** Serves the API over HTTP/2 and HTTP/1.1. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -12,28 +12,28 @@ import { type Client, tell } from './upgradeClient.ts';
 import { passUpgrade } from './upgrades.ts';
 
 export interface ServeOptions {
-  /** 0: any that is free. */
+  /** 0 selects any free port. */
   readonly port?: number;
-  /** In PEM; without it the server speaks plain HTTP/1.1. */
+  /** PEM. Without it, the server uses plain HTTP/1.1. */
   readonly tls?: {
     readonly key: string;
     readonly cert: string;
-    /** Whose certificates say who a client is: its common name is the user's, its organizations are the groups. */
+    /** The CA of client certificates, whose common name is the user and whose organizations are the groups. */
     readonly clientCa?: string;
   };
-  /** How many requests a connection of HTTP/2 carries at once. */
+  /** Maximum number of concurrent requests per HTTP/2 connection. */
   readonly maxConcurrentStreams?: number;
-  /** How nodes are asked; without it they are not. */
+  /** Sends requests to nodes. Without it, nothing is forwarded. */
   readonly askNode?: AskNode;
 }
 
 export interface Serving {
   readonly port: number;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** As a kube-apiserver has it (`http2-max-streams-per-connection` left alone). */
+/** A kube-apiserver's default of `http2-max-streams-per-connection`. */
 const STREAMS = 100;
 
 /**
@@ -81,13 +81,13 @@ export async function serve(
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === 'object' && address !== null ? address.port : 0;
 
-/** What requests of both protocols have. */
+/** The common part of requests of both protocols. */
 interface Incoming extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
-  /** Of HTTP/2 only: there each request has a socket of its own, which stands for that of the connection. */
+  /** HTTP/2 only. Each request has its own socket, and the session represents the connection. */
   readonly stream?: { readonly session?: object | undefined };
 }
 
@@ -95,10 +95,10 @@ interface Outgoing extends Sink {
   destroy(error?: Error): unknown;
 }
 
-/** One for all: each request ends so, and the trace of a new error takes as long as a short answer. */
+/** A shared error, because creating a stack trace for each request would take as long as a short response. */
 const HAS_GONE = new Error('the client has gone');
 
-/** Whoever asks for something that is not answered finds the connection cut. */
+/** Handles a request. The connection is cut if there is no response. */
 async function answer(api: Api, request: Incoming, response: Outgoing, askNode?: AskNode): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(HAS_GONE));
@@ -110,14 +110,14 @@ async function answer(api: Api, request: Incoming, response: Outgoing, askNode?:
       const headers = headersFor(request.headers, request.socket.remoteAddress);
       told = await forward(askNode, told.forward, { method, body, headers, signal: gone.signal }, response);
     }
-    // Nobody would end a watch that is begun for whoever has gone meanwhile.
+    // Do not start a watch for a client that has disconnected, because nothing would stop it.
     if (told !== undefined && !gone.signal.aborted) send(told, request.method === 'HEAD', response);
   } catch (cause) {
     response.destroy(new Error('the answer was cut', { cause }));
   }
 }
 
-/** What is not to be passed on is refused. */
+/** Forwards an upgrade request, or responds with an error. */
 async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: AskNode) {
   const gone = new AbortController();
   socket.on('error', () => {}).once('close', () => gone.abort(HAS_GONE));
@@ -157,7 +157,7 @@ function readHead(
   };
 }
 
-/** What each connection has shown, which takes longer to read than many a request to answer. */
+/** The certificates of connections, cached because reading one takes longer than many requests. */
 const certificates = new WeakMap<object, PeerCertificate>();
 
 function certificateOf(socket: TLSSocket, connection: object): PeerCertificate {
@@ -166,7 +166,10 @@ function certificateOf(socket: TLSSocket, connection: object): PeerCertificate {
   return shown;
 }
 
-/** Of a certificate that has been checked: each time, for it may expire while the connection goes on. */
+/**
+ * Returns the user of a verified client certificate. Its expiry is checked on each request, because the connection may
+ * outlive it.
+ */
 function whoShows(
   { socket, stream }: Pick<Incoming, 'socket' | 'stream'>,
   now: number,

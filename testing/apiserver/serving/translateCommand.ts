@@ -1,4 +1,7 @@
-/** A command of a client that speaks `v5.channel.k8s.io` over a WebSocket, for a node that speaks only SPDY (`streamtranslator.go`). */
+/**
+ * Translates a command between a client with `v5.channel.k8s.io` over a WebSocket and a node that supports only SPDY
+ * (`streamtranslator.go`).
+ */
 import { text } from 'node:stream/consumers';
 import { SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import { TRANSLATED_PROTOCOLS, translateCommand } from '../../../cri/streaming/webSocketCommand.ts';

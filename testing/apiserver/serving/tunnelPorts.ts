@@ -6,7 +6,7 @@ import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
 import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.ts';
 
-/** Carries the SPDY of a client in messages of a WebSocket, and to the node as it is (`streamtunnel.go` of apiserver). */
+/** Tunnels a client's SPDY stream from WebSocket messages to the node (`streamtunnel.go` of apiserver). */
 export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
   const { request, signal } = client;
   const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORT_FORWARD_PROTOCOL]));

@@ -1,4 +1,4 @@
-/** A client whose connection is to become one of another protocol, and how it is refused that. */
+/** A client that requests a protocol upgrade. */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failed, PLAIN_JSON } from '../answers.ts';
@@ -9,13 +9,13 @@ import type { AskNode, NodeAnswer } from './nodeClient.ts';
 export interface Client {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What has come behind the request. */
+  /** The bytes received after the request. */
   readonly head: Buffer;
-  /** Aborts when it has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Undefined: the node cannot be reached, which the client is told. */
+/** Connects to the node. Undefined if it cannot be reached, after reporting that to the client. */
 export async function reached(
   askNode: AskNode,
   { node }: Forward,
@@ -31,7 +31,7 @@ export async function reached(
   }
 }
 
-/** Tells a client what it is refused with. */
+/** Sends a response that rejects the upgrade. */
 export function tell(
   { request, socket }: Client,
   answer: { readonly code: number; readonly headers: ReadonlyMap<string, string>; readonly body?: unknown },
@@ -41,7 +41,7 @@ export function tell(
   response.end('body' in answer ? answer.body : '');
 }
 
-/** Passes a node's refusal on as it is. */
+/** Forwards a node's error response unchanged. */
 export async function passRefusal(refused: IncomingMessage, { request, socket }: Client): Promise<void> {
   const response = responseOf(request, socket);
   const { 'content-type': type = 'text/plain; charset=utf-8' } = refused.headers;
@@ -53,13 +53,12 @@ export async function passRefusal(refused: IncomingMessage, { request, socket }:
 function responseOf(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
-  // Of an upgraded connection it is one.
+  // The socket of an upgrade request is a network socket.
   response.assignSocket(socket as IncomingMessage['socket']);
   response.once('finish', () => socket.end());
   return response;
 }
 
-/** The headers that ask for SPDY. */
 export const spdyHeaders = (protocols: readonly string[]) => ({
   connection: 'Upgrade',
   upgrade: 'SPDY/3.1',

@@ -1,4 +1,4 @@
-/** Passes on to nodes what is to become a connection of another protocol (`registry/core/pod/rest/subresources.go`). */
+/** Forwards protocol upgrades to nodes (`registry/core/pod/rest/subresources.go`). */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
@@ -7,7 +7,7 @@ import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
 import { type Client, passRefusal, reached } from './upgradeClient.ts';
 
-/** Joins a client with a node, in the words of both. */
+/** Connects a client with a node, translating between their protocols if necessary. */
 export async function passUpgrade(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
   const { headers } = client.request;
   if (!forward.node.speaksWebSockets) {
@@ -37,7 +37,7 @@ export async function passUpgrade(askNode: AskNode, forward: Forward, client: Cl
   await joined(client.socket, socket);
 }
 
-/** A header that is given several times is joined by Node.js, where a node wants one line for each. */
+/** Node.js joins repeated headers, but the node expects a line for each. */
 const repeated = ({ headersDistinct }: IncomingMessage): Record<string, string[]> => {
   const versions = headersDistinct['x-stream-protocol-version'];
   return versions === undefined ? {} : { 'x-stream-protocol-version': versions };

@@ -1,4 +1,7 @@
-/** Gives a namespace what pods need of it, and empties one that goes (`pkg/controller/{serviceaccount,namespace}` of kubernetes). */
+/**
+ * Creates the default objects of a namespace and empties a deleted one (`pkg/controller/{serviceaccount,namespace}` of
+ * kubernetes).
+ */
 import { type JsonObject, textAt } from '../json.ts';
 import { statusOf } from '../registry/strategies/parts.ts';
 import { groupVersion, type Resource, storedAs } from '../resources/resource.ts';
@@ -11,7 +14,7 @@ const KEPT = resources.filter(({ isNamespaced, verbs }) => isNamespaced && verbs
 const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
 
-/** `authority`: the certificate that the server's own is checked by. */
+/** `authority` is the CA certificate of the server. */
 export const keepNamespaces = (authority: string): StandIn => ({
   user: 'system:serviceaccount:kube-system:namespace-controller',
   resources: ['/namespaces', ...new Set(KEPT.map(storedAs))],
@@ -32,7 +35,7 @@ async function furnish(namespace: string, store: Store, write: Write, authority:
     await write('POST', `${path}/configmaps`, { metadata: { name: ROOT_CA }, data: { 'ca.crt': authority } });
 }
 
-/** Pods take their time. */
+/** Deletes the contents. Pods take a while to terminate. */
 async function empty(name: string, namespace: JsonObject, store: Store, write: Write): Promise<void> {
   const left = KEPT.flatMap((resource) =>
     store.list(storedAs(resource)).flatMap(([, object]) => {

@@ -1,4 +1,4 @@
-/** Taints nodes by their conditions (`pkg/controller/nodelifecycle` of kubernetes); whether a lease is renewed it does not ask. */
+/** Taints nodes according to their conditions (`pkg/controller/nodelifecycle` of kubernetes). Does not check leases. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { type JsonObject, textAt } from '../json.ts';
@@ -22,7 +22,7 @@ export const keepTaints: StandIn = {
 
 const PREFIX = 'node.kubernetes.io/';
 
-/** The condition with the status that a taint tells of. */
+/** The condition and status of each taint. */
 const CONDITIONS = [
   ['Ready', 'False', 'not-ready'],
   ['Ready', 'Unknown', 'unreachable'],
@@ -43,7 +43,7 @@ function wanted(node: JsonObject): JsonObject[] {
   const found = CONDITIONS.filter(([type, status]) =>
     conditions.some((each) => textAt(each, 'type') === type && textAt(each, 'status') === status),
   ).map(([, , taint]) => taint);
-  // What has not said yet how it is, is not ready.
+  // A node without a Ready condition is not ready.
   const silent = conditions.some((each) => textAt(each, 'type') === 'Ready') ? [] : ['not-ready'];
   const cordoned = lookUp(specOf(node), 'unschedulable') === true ? [UNSCHEDULABLE] : [];
   return [...found, ...silent, ...cordoned].map((each) => ({ key: PREFIX + each, effect: 'NoSchedule' }));

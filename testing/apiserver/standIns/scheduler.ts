@@ -1,4 +1,4 @@
-/** Puts every pod on the first node that takes pods: it asks neither what a pod wants nor what a node has left. */
+/** Binds every pod to the first schedulable node, ignoring requests and resources. */
 import { type JsonObject, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -20,7 +20,7 @@ export const schedule: StandIn = {
   },
 };
 
-/** One that is cordoned, or not ready, has such a taint. */
+/** Whether a node has no taint that prevents scheduling. Cordoned and unready nodes have one. */
 const takesPods = (node: JsonObject): boolean =>
   objectsAt(specOf(node), 'taints').every((taint) => textAt(taint, 'effect') === 'PreferNoSchedule');
 

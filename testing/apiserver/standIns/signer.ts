@@ -1,6 +1,7 @@
 /**
- * Approves requests for certificates and signs them (`csrapproving` and `csrsigning` of kube-controller-manager), as its
- * policy says: by default clients of nodes get theirs at once, and somebody has to approve what servers ask for.
+ * Approves and signs certificate signing requests (`csrapproving` and `csrsigning` of kube-controller-manager)
+ * according to a policy. By default, kubelet client certificates are approved at once, and serving certificates need
+ * manual approval.
  */
 
 import type { TimerClock } from '../../../base/clock.ts';
@@ -12,11 +13,11 @@ import { metadataOf } from '../store/metadata.ts';
 import type { StandIn, Write } from './standIn.ts';
 
 export interface SigningPolicy {
-  /** What becomes of a request by itself; `wait`: somebody else has to approve it. */
+  /** Decides about a new request. `wait` leaves it to manual approval. */
   decide(request: { readonly signer: string; readonly user: string }): 'approve' | 'deny' | 'fail' | 'wait';
-  /** How long after it was made, in milliseconds. */
+  /** Delay between the creation of a request and the decision, in milliseconds. */
   delayMs: number;
-  /** How long its certificates are good, in milliseconds. */
+  /** Lifetime of certificates, in milliseconds. */
   lifeMs: number;
 }
 
@@ -52,7 +53,7 @@ export const signRequests = (signer: Signer): StandIn => ({
   },
 });
 
-/** Brings one as far as it goes; gives how long it has to wait yet, in milliseconds. */
+/** Processes a request as far as possible and returns the remaining delay in milliseconds. */
 async function brought(request: JsonObject, write: Write, signer: Signer): Promise<number> {
   const { clock, policy } = signer;
   const [has, usage] = [typesOf(request), SIGNERS.get(textAt(specOf(request), 'signerName'))];

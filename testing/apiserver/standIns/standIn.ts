@@ -1,14 +1,18 @@
-/** Something that acts in a cluster by itself. */
+/** A controller of the cluster. */
 import type { Json } from '../json.ts';
 import type { ResourceName, Store } from '../store/store.ts';
 
-/** Writes as a stand-in: a PATCH merges. What is refused is looked at again at the next change. */
+/**
+ * Sends a write as the controller. PATCH uses a merge patch. After an error the next change triggers another attempt.
+ */
 export type Write = (method: string, url: string, body?: Json) => Promise<void>;
 
 export interface StandIn {
   readonly user: string;
-  /** It looks again upon each change of these. */
+  /** Changes of these resources trigger `look`. */
   readonly resources: readonly ResourceName[];
-  /** Brings what it cares for to where that should be; gives after how many milliseconds it looks again by itself. */
+  /**
+   * Reconciles the objects. Returns the time until the next call in milliseconds, if one is needed without a change.
+   */
   readonly look: (store: Store, write: Write) => Promise<number | undefined>;
 }

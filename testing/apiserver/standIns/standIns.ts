@@ -1,4 +1,4 @@
-/** What a cluster has beside its API server, as far as nodes and pods depend on it: each a few lines long. */
+/** Minimal controllers of a cluster, as far as nodes and pods depend on them. */
 import type { Api } from '../api.ts';
 import type { Authority } from '../serving/authority.ts';
 import { keepNamespaces } from './namespaces.ts';
@@ -7,7 +7,7 @@ import { schedule } from './scheduler.ts';
 import { type SigningPolicy, signRequests } from './signer.ts';
 import type { StandIn, Write } from './standIn.ts';
 
-/** Lets all of them look once, and from then on upon each change, until the function that it gives is called. */
+/** Runs all controllers once and then on each change, until the returned function is called. */
 export async function standIns(api: Api, authority: Authority, policy: SigningPolicy): Promise<() => void> {
   const { store, clock } = api.registry;
   const signer = signRequests({ authority, clock, policy });
@@ -43,7 +43,7 @@ function writerOf(api: Api, name: StandIn['user']): Write {
   };
 }
 
-/** Whatever changes while it looks, it looks at once more. */
+/** Runs `look` sequentially, and again if something changed in the meantime. */
 function oneAtATime(look: () => Promise<void>): () => void {
   let isAsked = false;
   let isLooking = false;
@@ -51,7 +51,7 @@ function oneAtATime(look: () => Promise<void>): () => void {
     isLooking = true;
     while (isAsked) {
       isAsked = false;
-      // The write is still under way that this change is of.
+      // The write that triggered this change is still in progress.
       await Promise.resolve();
       await look();
     }

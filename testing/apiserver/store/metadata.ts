@@ -1,13 +1,13 @@
-/** The metadata of objects, as far as the server itself reads and writes it. */
+/** The metadata that the server itself reads and writes. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 
-/** The fields of it that are text. */
+/** The string fields of metadata. */
 const TEXTS = ['name', 'namespace', 'uid', 'resourceVersion', 'generateName', 'deletionTimestamp'] as const;
 
 export type Metadata = Readonly<Partial<Record<(typeof TEXTS)[number], string>>>;
 
-/** What is not text is not there. */
+/** Returns the string fields of an object's metadata. */
 export function metadataOf(object: JsonObject): Metadata {
   const metadata = lookUp(object, 'metadata');
   if (!isObject(metadata)) return {};
@@ -19,7 +19,7 @@ export function metadataOf(object: JsonObject): Metadata {
   return found;
 }
 
-/** An object with these fields of its metadata; one that is undefined goes. */
+/** Returns the object with these metadata fields. Undefined removes a field. */
 export function withMetadata(object: JsonObject, fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   const metadata = lookUp(object, 'metadata');
   const merged = new Map<string, Json>(Object.entries(isObject(metadata) ? metadata : {}));

@@ -1,41 +1,40 @@
-/** The objects of a test API server, in memory: each write has a revision of the whole, as in etcd. */
+/** The objects in memory. Each write has a revision of the whole store, as in etcd. */
 import { sameValue } from '../../../base/sameValue.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, withMetadata } from './metadata.ts';
 
-/** What a write has come to. */
 export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly revision: number;
-  /** As it is since then; one that is deleted, as it was last, with the revision of its deletion. */
+  /** The object after the write. For a deletion, the last state with the revision of the deletion. */
   readonly object: JsonObject;
-  /** As it was before that. */
+  /** The object before the write. */
   readonly before: JsonObject | undefined;
 }
 
-/** A resource by its group and plural name: `coordination.k8s.io/leases`, `/pods`. */
+/** A resource by group and plural name, e.g. `coordination.k8s.io/leases` or `/pods`. */
 export type ResourceName = `${string}/${string}`;
 
 interface Table {
   readonly objects: Map<string, JsonObject>;
-  /** The changes since the last compaction, the oldest first. */
+  /** The changes since the last compaction, oldest first. */
   readonly changes: Change[];
   readonly watchers: Set<(change: Change) => void>;
-  /** The revision up to which changes are forgotten. */
+  /** The revision of the last compaction. */
   forgotten: number;
 }
 
 const inOrder = (objects: ReadonlyMap<string, JsonObject>) =>
   [...objects].sort(([one], [other]) => (one < other ? -1 : 1));
 
-/** The key of an object within its resource: objects are listed in the order of their keys. */
+/** The key of an object within its resource. Objects are listed in key order. */
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
 export class Store {
   readonly #tables = new Map<ResourceName, Table>();
   #revision = 1;
 
-  /** That of the last write. */
+  /** The revision of the last write. */
   get revision(): number {
     return this.#revision;
   }
@@ -44,7 +43,9 @@ export class Store {
     return this.#table(resource).objects.get(keyOf(namespace, name));
   }
 
-  /** The objects by their keys, in order; as they were at an earlier revision that is not forgotten, if one is given. */
+  /**
+   * Returns the objects with their keys, in key order, optionally at an earlier revision that has not been compacted.
+   */
   list(resource: ResourceName, revision = this.#revision): readonly (readonly [key: string, object: JsonObject])[] {
     const { objects, changes } = this.#table(resource);
     if (revision >= this.#revision) return inOrder(objects);
@@ -58,12 +59,12 @@ export class Store {
     return inOrder(then);
   }
 
-  /** The same, or undefined where that revision is forgotten. */
+  /** Returns the objects at a revision, or undefined if it has been compacted. */
   listAt(resource: ResourceName, revision: number): ReturnType<Store['list']> | undefined {
     return revision < this.#table(resource).forgotten ? undefined : this.list(resource, revision);
   }
 
-  /** Writes an object, and answers it with its revision; one that stays as it was is not written. */
+  /** Writes an object and returns it with its revision. An unchanged object is not written. */
   put(resource: ResourceName, object: JsonObject): JsonObject {
     const { objects } = this.#table(resource);
     const key = keyOfObject(object);
@@ -75,7 +76,7 @@ export class Store {
     return written;
   }
 
-  /** Takes an object away, and answers it as it was last, with the revision of that. */
+  /** Removes an object and returns its last state with the revision of the deletion. */
   remove(resource: ResourceName, object: JsonObject): JsonObject {
     const { objects } = this.#table(resource);
     const key = keyOfObject(object);
@@ -84,20 +85,20 @@ export class Store {
     return this.#write(resource, 'DELETED', object, before);
   }
 
-  /** What happened to a resource after a revision; undefined where that is forgotten. */
+  /** Returns the changes of a resource after a revision, or undefined if they have been compacted. */
   changesSince(resource: ResourceName, revision: number): readonly Change[] | undefined {
     if (revision < this.#table(resource).forgotten) return undefined;
     return this.#table(resource).changes.filter((change) => change.revision > revision);
   }
 
-  /** Tells of each change from now on, until the function that it returns is called. */
+  /** Calls `onChange` with each change until the returned function is called. */
   watch(resource: ResourceName, onChange: (change: Change) => void): () => void {
     const { watchers } = this.#table(resource);
     watchers.add(onChange);
     return () => void watchers.delete(onChange);
   }
 
-  /** Forgets what happened so far to these resources, or all: whoever has not heard of it has to list anew. */
+  /** Compacts the history of these resources, or of all, so that watches that have missed changes must relist. */
   compact(resources: Iterable<ResourceName> = this.#tables.keys()): void {
     for (const resource of resources) {
       const table = this.#table(resource);

@@ -1,4 +1,4 @@
-/** What a watch is told of a change: only of the objects that it selects. */
+/** Converts changes to watch events according to the selector of the watch. */
 import type { JsonObject } from '../json.ts';
 import { withMetadata } from './metadata.ts';
 import type { Change } from './store.ts';
@@ -9,8 +9,8 @@ export interface WatchEvent {
 }
 
 /**
- * The event of a change for a watch; undefined where it concerns nothing that the watch selects. An object that is not
- * selected any more is deleted for it: as it was last, with the version of the change.
+ * Returns the event of a change, or undefined if the watch does not select the object. An object that is no longer
+ * selected is reported as deleted, in its last selected state with the new version.
  */
 export function watchEvent(
   { type, revision, object, before }: Change,

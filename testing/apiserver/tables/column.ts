@@ -1,4 +1,4 @@
-/** What tables of several kinds have in common. */
+/** Shared columns of tables. */
 import { humanDuration } from '../../../base/duration.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../json.ts';
@@ -8,7 +8,7 @@ export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly format: '' | 'name';
-  /** Whether it is shown only where there is room. */
+  /** Whether the column is shown only in wide output. */
   readonly isWide: boolean;
   readonly cell: (object: JsonObject, now: number) => Json;
 }
@@ -30,11 +30,11 @@ export const AGE: Column = text('Age', (object, now) =>
   since(textAt(objectAt(object, 'metadata'), 'creationTimestamp'), now),
 );
 
-/** How long ago a time was. */
+/** The time since a timestamp. */
 export const since = (time: string, now: number): string =>
   time === '' ? '<unknown>' : humanDuration(now - Date.parse(time));
 
-/** A text of a field within others; `otherwise` where there is none. */
+/** The string at a path of fields, or `otherwise`. */
 export const at =
   (path: string, otherwise = ''): Cell =>
   (object) => {
@@ -48,7 +48,7 @@ export const at =
     );
   };
 
-/** The number of entries of some fields. */
+/** The total number of entries in some fields. */
 export const countOf =
   (...fields: readonly string[]): Cell =>
   (object): Json =>

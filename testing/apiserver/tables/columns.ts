@@ -1,4 +1,4 @@
-/** The columns of each kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
+/** The columns by kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { formatQuantity, nanosOf } from '../../../kubernetes/api/quantity.ts';
@@ -24,9 +24,9 @@ const WIDE_POD_COLUMNS = [
 
 function podCell(pod: JsonObject, field: Exclude<keyof ReturnType<typeof podRow>, 'name'>, now: number): string {
   const read = readPod(pod);
-  // The mark of how far a watch has come is a pod with nothing in it.
+  // A bookmark is an empty pod.
   const { metadata, spec } = 'pod' in read ? read.pod : { metadata: { name: '' }, spec: { containers: [] } };
-  // By the schema that it has been decoded with, it is a pod's status.
+  // The object has been decoded with the schema of a pod.
   const status = statusOf(pod) as PodStatus;
   const named = { namespace: '', uid: '', ...metadata };
   return podRow({ apiVersion: 'v1', kind: 'Pod', spec, metadata: named, status }, now)[field];
@@ -81,7 +81,7 @@ const nodes: readonly Column[] = [
   wide('Container-Runtime', at('status.nodeInfo.containerRuntimeVersion', '<unknown>')),
 ];
 
-/** When an event was seen first or last, however it says so. */
+/** The time since an event was first or last seen, from any of its time fields. */
 function seen(event: JsonObject, which: 'firstTimestamp' | 'lastTimestamp', now: number): string {
   const series = which === 'lastTimestamp' ? textAt(objectAt(event, 'series'), 'lastObservedTime') : '';
   return since(series || textAt(event, which) || textAt(event, 'eventTime'), now);
@@ -147,7 +147,7 @@ const priorityClasses: readonly Column[] = [
   text('PreemptionPolicy', at('preemptionPolicy')),
 ];
 
-/** Of a node, or of all containers of a pod together. */
+/** The usage of a node, or the total of a pod's containers. */
 function used(object: JsonObject, name: string, family: 'decimal' | 'binary'): string {
   const usages = [object, ...objectsAt(object, 'containers')].map((each) => textAt(objectAt(each, 'usage'), name));
   const nanos = usages.filter((each) => each !== '').map(nanosOf);
@@ -180,7 +180,7 @@ const COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
   ['ServiceAccount', [NAME, AGE]],
 ]);
 
-/** Of a kind that has none of its own. */
+/** The columns of all other kinds. */
 const PLAIN: readonly Column[] = [
   NAME,
   typed('date', 'Created At', (object) => textAt(objectAt(object, 'metadata'), 'creationTimestamp')),

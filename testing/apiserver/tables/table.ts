@@ -1,10 +1,10 @@
-/** Objects as rows of a table, as kubectl asks for them (`pkg/printers` of kubernetes). */
+/** Tables for kubectl (`pkg/printers` of kubernetes). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { columnsOf } from './columns.ts';
 
-/** What is told beside the cells. */
+/** The object in each row. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableOf {
@@ -12,11 +12,11 @@ export interface TableOf {
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludeObject;
   readonly now: number;
-  /** How a client of the object's version sees it. */
+  /** Converts an object to the version of the client. */
   readonly shown: (object: JsonObject) => JsonObject;
 }
 
-/** A table of an object, or of the entries of a list. */
+/** Returns a table of an object, or of the entries of a list. */
 export function tableOf(object: JsonObject, asked: TableOf): JsonObject {
   const items = lookUp(object, 'items');
   const isWhole = isList(items) && textAt(object, 'kind').endsWith('List');
@@ -59,7 +59,7 @@ const COMPLETED: ReadonlyMap<string, string> = new Map([
   ['Failed', 'The pod failed.'],
 ]);
 
-/** What is over can be left out by a client. */
+/** The condition that lets clients filter completed pods. */
 function completion(pod: JsonObject): JsonObject[] {
   const reason = textAt(objectAt(pod, 'status'), 'phase');
   const message = COMPLETED.get(reason);

@@ -1,6 +1,6 @@
 /**
- * Checks of metadata for the registry: those of a manifest (`kubernetes/api/validation/objectMeta.ts`), and what an update may not
- * change (`api/validation/objectmeta.go` of apimachinery).
+ * Validates metadata for the registry: the rules of a manifest (`kubernetes/api/validation/objectMeta.ts`), and the
+ * immutable fields (`api/validation/objectmeta.go` of apimachinery).
  */
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -18,15 +18,15 @@ import { causeOf, forbidden, invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 
-/** Decoded metadata, which has the types of its schema already. */
+/** Parses decoded metadata, which has the types of its schema already. */
 const metaOf = (metadata: JsonObject): ObjectMeta =>
   z.parse(manifestMetaSchema, withZeroValues(manifestMetaSchema, metadata));
 
-/** Checks the metadata of an object that is created. */
+/** Validates the metadata of a new object. */
 export const createdMetaCauses = (metadata: JsonObject, rule: NameRule): Cause[] =>
   validateObjectMeta(metaOf(metadata), rule).map(causeOf);
 
-/** Checks the finalizers of the kinds of Kubernetes itself. */
+/** Validates the finalizers of Kubernetes' own kinds. */
 export const kubeFinalizerCauses = (object: JsonObject): Cause[] =>
   validateKubeFinalizers(metaOf(objectAt(object, 'metadata'))).map(causeOf);
 
@@ -39,7 +39,7 @@ const IMMUTABLE = [
   'deletionGracePeriodSeconds',
 ] as const;
 
-/** Checks the metadata of an object that is updated. */
+/** Validates the metadata of an updated object. */
 export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cause[] {
   const isDeleted = lookUp(before, 'deletionTimestamp') !== undefined;
   const generation = numberAt(metadata, 'generation') ?? 0;

@@ -2,7 +2,7 @@
 
 export class WatchStream {
   readonly #lines: string[] = [];
-  /** How the watch has ended. Undefined while it is open. */
+  /** The end of the watch. Undefined while it is open. */
   #ended: 'end' | Error | undefined;
   #isSilent = false;
   #wake = () => {};

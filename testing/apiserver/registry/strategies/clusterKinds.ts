@@ -1,4 +1,7 @@
-/** How the smaller kinds of a whole cluster are written: runtime and priority classes, CSI nodes, disruption budgets. */
+/**
+ * Strategies of smaller kinds: runtime and priority classes, CSI nodes, disruption budgets, leases and service
+ * accounts.
+ */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
@@ -41,7 +44,7 @@ function driverCauses(object: JsonObject): Cause[] {
   );
 }
 
-/** A driver goes or comes, it is never another. */
+/** Drivers may be added and removed, but not changed. */
 function changedDrivers(object: JsonObject, before: JsonObject): Cause[] {
   const had = objectsAt(specOf(before), 'drivers');
   return objectsAt(specOf(object), 'drivers').flatMap((driver) => {
@@ -72,13 +75,13 @@ export const disruptionBudgetStrategy: Strategy = {
 
 const NO_DISRUPTIONS = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
-/** The status of a kind that has no rules for it. */
+/** The status of a kind without specific rules. */
 export const plainStatusStrategy: Strategy = {
   ...plainStrategy,
   updated: (object, before) => withFieldsOf({ ...before, metadata: objectAt(object, 'metadata') }, object, ['status']),
 };
 
-/** A lease may be written before it was made. */
+/** A lease can be created by an update. */
 export const leaseStrategy: Strategy = { ...plainStrategy, createsOnUpdate: true, updatesUnconditionally: false };
 
 export const serviceAccountStrategy: Strategy = { ...plainStrategy, answersDeleted: true };

@@ -1,4 +1,4 @@
-/** How config maps and secrets are written (`registry/core/{configmap,secret}` of kubernetes). */
+/** Strategies of ConfigMaps and Secrets (`registry/core/{configmap,secret}` of kubernetes). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
@@ -9,14 +9,14 @@ import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
 import { immutableCauses, withFields } from './parts.ts';
 
-/** Checks an object, apart from its metadata, as one of a manifest. In Go the path of the whole object is `[]`. */
+/** Validates an object, except for its metadata, as in a manifest. Go's path of the whole object is `[]`. */
 function configCauses(kind: ConfigKind, object: JsonObject): Cause[] {
   const read = readConfig(kind, object);
   const problems = 'problems' in read ? read.problems : validateConfig(read.config);
   return problems.map((problem) => causeOf(problem.path === '' ? { ...problem, path: '[]' } : problem));
 }
 
-/** What is immutable stays so, and stays as it is. */
+/** An immutable object cannot change or become mutable. */
 function sealedCauses(object: JsonObject, before: JsonObject, fields: readonly string[]): Cause[] {
   if (lookUp(before, 'immutable') !== true) return [];
   const why = 'field is immutable when `immutable` is set';
@@ -36,7 +36,7 @@ export const configMapStrategy: Strategy = {
   ],
 };
 
-/** Texts are stored as data, and are never shown. */
+/** Moves `stringData` to `data`. It is never returned. */
 function secretDefaulted(object: JsonObject): JsonObject {
   const texts = Object.entries(objectAt(object, 'stringData')).map(
     ([key, text]) => [key, Buffer.from(String(text)).toString('base64')] as const,

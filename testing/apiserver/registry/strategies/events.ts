@@ -1,11 +1,11 @@
-/** How events are written, in the form of the core and in that of events.k8s.io (`registry/core/event` of kubernetes). */
+/** Strategies of events in the core form and in that of events.k8s.io (`registry/core/event` of kubernetes). */
 import { invalidValue } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, objectOf, textAt } from '../../json.ts';
 import { metadataOf } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
 
-/** An event is of the namespace of what it is about; one of something without a namespace is in `default`. */
+/** An event must be in the namespace of its object, or in `default` if the object has none. */
 function eventCauses(event: JsonObject): Cause[] {
   const about = textAt(objectAt(event, 'involvedObject'), 'namespace');
   const { namespace = '' } = metadataOf(event);
@@ -29,7 +29,7 @@ export const eventStrategy: Strategy = {
   createCauses: eventCauses,
 };
 
-/** The fields of events.k8s.io, by those of the core. */
+/** The field names of events.k8s.io, keyed by those of the core. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['involvedObject', 'regarding'],
   ['message', 'note'],

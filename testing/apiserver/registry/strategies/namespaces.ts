@@ -1,4 +1,4 @@
-/** How namespaces are written, and how they go (`registry/core/namespace` of kubernetes). */
+/** Strategies of namespaces (`registry/core/namespace` of kubernetes). */
 import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
 import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
@@ -7,7 +7,7 @@ import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
 import { listAt, specOf, statusOf, withFieldsOf } from './parts.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
-/** It holds a namespace until its controller has emptied it. */
+/** The finalizer of the namespace controller, which first empties the namespace. */
 const FINALIZER = 'kubernetes';
 
 const labelled = (object: JsonObject): JsonObject => {
@@ -43,7 +43,7 @@ export const namespaceStatusStrategy: Strategy = {
   updated: (object, before) => withFieldsOf(object, before, ['spec']),
 };
 
-/** Takes finalizers of a namespace away. */
+/** The strategy of the `finalize` subresource. */
 export const namespaceFinalizeStrategy: Strategy = {
   ...namespaceStrategy,
   updated: (object, before) => withFieldsOf(object, before, ['status']),

@@ -1,4 +1,4 @@
-/** How nodes are written (`registry/core/node` of kubernetes, `ValidateNode` and `ValidateNodeUpdate`). */
+/** Strategies of nodes (`registry/core/node` of kubernetes, `ValidateNode` and `ValidateNodeUpdate`). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
@@ -13,7 +13,7 @@ import { listAt, objectsAt, specOf, statusOf, withFields, withFieldsOf } from '.
 const NANO = 1_000_000_000n;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** What is not said to be kept back can be had by pods. */
+/** The default of `allocatable` is `capacity`. */
 function defaulted(node: JsonObject): JsonObject {
   const status = statusOf(node);
   const capacity = lookUp(status, 'capacity');
@@ -55,7 +55,7 @@ const twice = (field: string, taint: JsonObject): Cause =>
     'taints must be unique by key and effect pair',
   );
 
-/** Resources that are counted. */
+/** Resources with integer quantities. */
 const WHOLE: ReadonlySet<string> = new Set(['pods']);
 
 const resourceCauses = (node: JsonObject): Cause[] =>
@@ -103,7 +103,7 @@ export const nodeStrategy: Strategy = {
   defaulted,
   createCauses: nodeCauses,
   updated: (node, before) => withFieldsOf(node, before, ['status']),
-  // As in a kube-apiserver, which checks the whole node and then its update.
+  // A kube-apiserver validates the whole node and then the update.
   updateCauses: (node, before) => [...nodeCauses(node), ...updateCauses(node, before)],
 };
 
@@ -111,7 +111,7 @@ export const nodeStatusStrategy: Strategy = {
   ...nodeStrategy,
   updated: (node, before) => {
     const kept = withFieldsOf(node, before, ['spec']);
-    // Nodes are not configured this way any more.
+    // Dynamic kubelet configuration no longer exists.
     return { ...kept, status: withFields(statusOf(kept), { config: undefined }) };
   },
   updateCauses,

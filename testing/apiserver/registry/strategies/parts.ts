@@ -1,4 +1,4 @@
-/** Parts of objects, as the rules of kinds put them together. */
+/** Helpers for strategies. */
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
 import { invalidValue } from '../../causes.ts';
@@ -8,7 +8,7 @@ import { isList, isObject, type Json, type JsonList, type JsonObject, objectAt, 
 export const specOf = (object: JsonObject): JsonObject => objectAt(object, 'spec');
 export const statusOf = (object: JsonObject): JsonObject => objectAt(object, 'status');
 
-/** The list of a field; an empty one where there is none. */
+/** The list in a field, or an empty list. */
 export function listAt(object: JsonObject, name: string): JsonList {
   const value = lookUp(object, name);
   return isList(value) ? value : [];
@@ -17,7 +17,7 @@ export function listAt(object: JsonObject, name: string): JsonList {
 export const objectsAt = (object: JsonObject, name: string): readonly JsonObject[] =>
   listAt(object, name).filter(isObject);
 
-/** An object with these fields; one that is undefined goes. */
+/** Returns the object with these fields. Undefined removes a field. */
 export function withFields(object: JsonObject, fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   const merged = new Map<string, Json>(Object.entries(object));
   for (const [name, value] of Object.entries(fields)) {
@@ -27,13 +27,13 @@ export function withFields(object: JsonObject, fields: Readonly<Record<string, J
   return objectOf(merged);
 }
 
-/** An object with some of its fields as they were before. */
+/** Returns the object with these fields of the previous object. */
 export const withFieldsOf = (object: JsonObject, before: JsonObject, names: readonly string[]): JsonObject =>
   withFields(object, Object.fromEntries(names.map((name) => [name, lookUp(before, name)])));
 
 export const IMMUTABLE = 'field is immutable';
 
-/** Fields, by their paths, that nobody may change. */
+/** Causes for changes of immutable fields. */
 export function immutableCauses(object: JsonObject, before: JsonObject, names: readonly string[]): Cause[] {
   return names.flatMap((name) => {
     const value = lookUp(object, name);

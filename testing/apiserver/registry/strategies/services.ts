@@ -1,4 +1,4 @@
-/** How services are written, with addresses of their own (`registry/core/service` of kubernetes). */
+/** Strategies of services, including address and port allocation (`registry/core/service` of kubernetes). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
@@ -10,7 +10,7 @@ import { plainStrategy, type Strategy, type Surroundings, selectedBy } from '../
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
 const NONE = 'None';
-/** The addresses and ports that are given out: 10.0.0.0/22, 30000 to 32767. */
+/** The ranges for allocation: 10.0.0.0/22 and ports 30000 to 32767. */
 const NETWORKS = ['10.0.0.', '10.0.1.', '10.0.2.', '10.0.3.'] as const;
 const HOSTS = { first: 2, last: 254 } as const;
 const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
@@ -87,7 +87,7 @@ function serviceCauses(service: JsonObject): Cause[] {
   return [...unnamed, ...(isForeign ? [invalidValue('spec.clusterIPs', [address], why)] : [])];
 }
 
-/** The whole list follows its first entry, which is the address. */
+/** A changed `clusterIP` replaces the list `clusterIPs`. */
 function updated(service: JsonObject, before: JsonObject): JsonObject {
   const [spec, had] = [specOf(service), specOf(before)];
   const address = textAt(spec, 'clusterIP');

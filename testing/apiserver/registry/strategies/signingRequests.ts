@@ -1,4 +1,6 @@
-/** How requests for certificates are written (`registry/certificates` and `apis/certificates/validation` of kubernetes). */
+/**
+ * Strategies of CertificateSigningRequests (`registry/certificates` and `apis/certificates/validation` of kubernetes).
+ */
 import { X509Certificate } from 'node:crypto';
 import { messageOf } from '../../../../base/failure.ts';
 import { lookUp } from '../../../../base/lookUp.ts';
@@ -108,7 +110,7 @@ function certificateCauses(request: JsonObject): Cause[] {
   }
 }
 
-/** What each part of it may change, and what nobody may take back. */
+/** Validates an update of the request or one of its subresources. */
 const updateCauses =
   (part: 'approval' | 'status' | 'whole') =>
   (request: JsonObject, before: JsonObject): Cause[] => {
@@ -122,7 +124,7 @@ const updateCauses =
     ];
   };
 
-/** Conditions with their times; those of approval are as they were where they may not be written. */
+/** Returns the conditions with timestamps. Those of the types `kept` are not changed. */
 function timed(request: JsonObject, before: JsonObject, now: number, kept: readonly string[]): JsonObject[] {
   const at = rfc3339(now);
   return conditionsOf(request).map((condition) => {

@@ -1,4 +1,4 @@
-/** The rules of each kind. */
+/** The strategies by group version and resource. */
 import { groupVersion } from '../../resources/resource.ts';
 import type { Target } from '../../resources/target.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';

@@ -1,4 +1,6 @@
-/** How persistent volumes and claims are written (`registry/core/persistentvolume{,claim}` of kubernetes). */
+/**
+ * Strategies of PersistentVolumes and PersistentVolumeClaims (`registry/core/persistentvolume{,claim}` of kubernetes).
+ */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
@@ -8,7 +10,7 @@ import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
 import { listAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
-/** The fields of a volume's spec that are not its source. */
+/** The fields of a volume's spec that are not sources. */
 const NO_SOURCES: ReadonlySet<string> = new Set([
   'accessModes',
   'capacity',

@@ -1,12 +1,13 @@
 /**
- * The fields of features that are off in a kube-apiserver 1.36: it drops them from a new pod and from a changed one, unless
- * the pod had them before (`dropDisabledFields` in `pkg/api/pod/util.go`, the defaults in `pkg/features/kube_features.go`).
+ * Fields of features that are disabled by default in a kube-apiserver 1.36. It drops them from new and changed pods,
+ * unless the pod had them before (`dropDisabledFields` in `pkg/api/pod/util.go`, the defaults in
+ * `pkg/features/kube_features.go`).
  */
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt } from '../../../json.ts';
 import { objectsAt, specOf, withFields } from '../parts.ts';
 
-/** The gates of fields of pods that are off by default. */
+/** Feature gates of pod fields that are disabled by default. */
 export type DisabledFeature =
   | 'ClusterTrustBundleProjection'
   | 'ContainerStopSignals'
@@ -21,11 +22,10 @@ interface GatedField {
 
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** The sources of the projected volumes of a pod. */
 const sourcesIn = (spec: JsonObject): readonly JsonObject[] =>
   objectsAt(spec, 'volumes').flatMap((volume) => objectsAt(objectAt(volume, 'projected'), 'sources'));
 
-/** A kind of source of projected volumes. */
+/** A gated source of projected volumes. */
 const projection = (feature: DisabledFeature, name: string): GatedField => ({
   feature,
   isIn: (spec) => sourcesIn(spec).some((source) => lookUp(source, name) !== undefined),
@@ -63,14 +63,14 @@ const GATED: readonly GatedField[] = [
   },
 ];
 
-/** An object with each object in one of its lists changed. */
+/** Returns the object with each object in one of its lists changed. */
 function withEach(object: JsonObject, name: string, change: (each: JsonObject) => JsonObject): JsonObject {
   const list = lookUp(object, name);
   if (!Array.isArray(list)) return object;
   return withFields(object, { [name]: list.map((each: Json) => (isObject(each) ? change(each) : each)) });
 }
 
-/** A pod without the fields of features that are off. `before` is the pod that it replaces, if any. */
+/** Returns the pod without the fields of disabled features. `before` is the previous pod, if any. */
 export function withoutDisabledFields(
   pod: JsonObject,
   before: JsonObject | undefined,

@@ -1,4 +1,6 @@
-/** Ephemeral containers are added to a pod that runs (`ValidatePodEphemeralContainersUpdate` of `core/validation`). */
+/**
+ * The strategy of the `ephemeralcontainers` subresource (`ValidatePodEphemeralContainersUpdate` of `core/validation`).
+ */
 import { firstDifference } from '../../../../../base/firstDifference.ts';
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';

@@ -1,4 +1,4 @@
-/** The addresses of a pod and of its host (`validatePodIPs` and `validateHostIPs` of `core/validation`). */
+/** Validates the addresses of a pod and its host (`validatePodIPs` and `validateHostIPs` of `core/validation`). */
 import { isIP } from 'node:net';
 import { invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
@@ -13,7 +13,7 @@ const KINDS = [
 const addressesOf = (status: JsonObject, list: string): string[] =>
   objectsAt(status, list).map((each) => textAt(each, 'ip'));
 
-/** The first address of a pod stands in a field of its own as well, which counts (`core/v1/conversion.go`). */
+/** Makes `podIPs` consistent with `podIP`, which takes precedence (`core/v1/conversion.go`). */
 export function withOneIpFirst(status: JsonObject): JsonObject {
   const first = textAt(status, 'podIP');
   const [listed, ...others] = addressesOf(status, 'podIPs');

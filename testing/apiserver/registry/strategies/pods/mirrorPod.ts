@@ -1,4 +1,4 @@
-/** Pods that only show what a node runs by itself. */
+/** Mirror pods, which show the static pods of a node. */
 import { type JsonObject, objectAt } from '../../../json.ts';
 
 export const MIRROR = 'kubernetes.io/config.mirror';

@@ -1,4 +1,4 @@
-/** How pods are written (`registry/core/pod/strategy.go` of kubernetes). */
+/** The strategy of pods (`registry/core/pod/strategy.go` of kubernetes). */
 
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';
@@ -54,13 +54,13 @@ function firstStatus(pod: JsonObject): JsonObject {
   };
 }
 
-/** The generation of a pod counts the changes of its spec. */
+/** Sets the generation of a pod, which counts the changes of its spec. */
 export function counted(pod: JsonObject, before: JsonObject): JsonObject {
   const generation = numberAt(objectAt(before, 'metadata'), 'generation') ?? 0;
   return withMetadata(pod, { generation: sameValue(specOf(pod), specOf(before)) ? generation : generation + 1 });
 }
 
-/** What cannot be read as a pod is left as it is: it is told when it is checked. */
+/** An unreadable pod is left unchanged, because validation reports it. */
 function defaulted(pod: JsonObject): JsonObject {
   const read = readPod(withMetadata(pod, { name: 'any' }));
   if ('problems' in read) return pod;

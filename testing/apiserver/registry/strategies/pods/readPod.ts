@@ -1,4 +1,4 @@
-/** Pods as the node itself reads and checks them, for the server's rules. */
+/** Reads and validates pods with the code of the node. */
 import { type ManifestResult, readManifest } from '../../../../../kubernetes/api/manifest.ts';
 import type { Problem } from '../../../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
@@ -9,10 +9,10 @@ import type { JsonObject } from '../../../json.ts';
 
 export const readPod = (pod: JsonObject): ManifestResult => readManifest(pod);
 
-/** Returns what is wrong with a new pod beside the metadata that all kinds have. */
+/** Returns the problems of a new pod, except for those of common metadata. */
 export const newPodCauses = (pod: JsonObject): Cause[] => causesOf(pod, validateNewPod);
 
-/** Returns what is wrong with a changed pod beside the metadata that all kinds have. */
+/** Returns the problems of a changed pod, except for those of common metadata. */
 export const podCauses = (pod: JsonObject): Cause[] => causesOf(pod, validateAnyPod);
 
 function causesOf(pod: JsonObject, validate: (pod: Pod) => Problem[]): Cause[] {

@@ -1,4 +1,4 @@
-/** Resizing the containers of a pod that runs (`ValidatePodResize` of `core/validation`). */
+/** The strategy of the `resize` subresource (`ValidatePodResize` of `core/validation`). */
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
@@ -19,7 +19,7 @@ export const resizeStrategy: Strategy = {
 
 const LISTS = ['containers', 'initContainers'] as const;
 
-/** Of an update only the resources count, and how they are resized. */
+/** Takes only the resources and resize policies from an update. */
 function resized(pod: JsonObject, before: JsonObject): JsonObject {
   const lists = LISTS.flatMap((list) => {
     const asked = objectsAt(specOf(pod), list);
@@ -49,7 +49,7 @@ function resizeCauses(pod: JsonObject, before: JsonObject): Cause[] {
   ];
 }
 
-/** A node that knows of resizes tells what the containers have (`isPodResizeRequestSupported`). */
+/** Whether the node supports resizes, because it reports the containers' resources (`isPodResizeRequestSupported`). */
 const isSupported = (pod: JsonObject): boolean =>
   objectsAt(statusOf(pod), 'containerStatuses').every(
     (each) => lookUp(objectAt(each, 'state'), 'running') === undefined || lookUp(each, 'resources') !== undefined,

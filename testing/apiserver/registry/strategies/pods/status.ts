@@ -1,4 +1,4 @@
-/** What a pod's status may say, and become (`ValidatePodStatusUpdate` of `core/validation`). */
+/** The strategy of a pod's status (`ValidatePodStatusUpdate` of `core/validation`). */
 
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { dnsSubdomain, labelKey } from '../../../../../kubernetes/api/validation/nameRules.ts';
@@ -23,7 +23,7 @@ export const podStatusStrategy: Strategy = {
   checksWhole: false,
 };
 
-/** What clients that do not know of it leave out stays. */
+/** Restores fields that older clients omit. */
 function withKept(status: JsonObject, before: JsonObject): JsonObject {
   const had = objectsAt(before, 'conditions');
   const conditions = objectsAt(status, 'conditions').map((condition) => {
@@ -93,7 +93,7 @@ function nominationCauses(status: JsonObject, had: JsonObject, spec: JsonObject)
   ];
 }
 
-/** What has ended for good does not run again. */
+/** A container that has terminated for good may not run again. */
 function transitionCauses(
   status: JsonObject,
   had: JsonObject,
@@ -112,8 +112,8 @@ function transitionCauses(
 }
 
 /**
- * By the policy of the container, or else of the pod (`ContainerShouldRestart` of `api/v1/pod`); where the end of one may
- * restart all of them, any does (`AllContainersCouldRestart`).
+ * Whether a container may restart according to its own policy or that of the pod (`ContainerShouldRestart` of
+ * `api/v1/pod`). If one container may restart all, every container may (`AllContainersCouldRestart`).
  */
 function mayRestart(spec: JsonObject, list: string, name: string, exitCode: number): boolean {
   if (list === 'ephemeralContainerStatuses') return false;
@@ -168,7 +168,7 @@ const userCauses = (status: JsonObject, list: string): Cause[] =>
     });
   });
 
-/** A device is told of only where the container has asked for it. */
+/** The status may only contain devices that the container has requested. */
 function resourceCauses(status: JsonObject, spec: JsonObject, list: string, containers: string): Cause[] {
   return objectsAt(status, list).flatMap((each, index) => {
     const container = objectsAt(spec, containers).find((other) => textAt(other, 'name') === textAt(each, 'name'));

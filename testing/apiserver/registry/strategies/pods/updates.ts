@@ -1,4 +1,4 @@
-/** What may change of a pod (`ValidatePodUpdate` of `core/validation`). */
+/** Validates updates of a pod (`ValidatePodUpdate` of `core/validation`). */
 import { firstDifference } from '../../../../../base/firstDifference.ts';
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';
@@ -31,7 +31,7 @@ export function podUpdateCauses(pod: JsonObject, before: JsonObject): Cause[] {
   return [...causes, ...tolerationCauses(spec, had), ...gateCauses(spec, had), ...otherCauses(spec, had)];
 }
 
-/** What a pod mirrors is for its node to say. */
+/** The mirror annotation cannot change. */
 function mirrorCauses(pod: JsonObject, before: JsonObject): Cause[] {
   const [own, had] = [pod, before].map((each) => lookUp(objectAt(objectAt(each, 'metadata'), 'annotations'), MIRROR));
   if (own === had) return [];
@@ -53,7 +53,7 @@ const imageCauses = (spec: JsonObject): Cause[] =>
     }),
   );
 
-/** A deadline is set, or comes sooner. */
+/** A deadline may be added or reduced. */
 function deadlineCause(spec: JsonObject, before: JsonObject): Cause | undefined {
   const field = 'spec.activeDeadlineSeconds';
   const [asked, had] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(before, 'activeDeadlineSeconds')];
@@ -68,7 +68,7 @@ function deadlineCause(spec: JsonObject, before: JsonObject): Cause | undefined 
     : undefined;
 }
 
-/** Tolerations are only added, or last longer or shorter. */
+/** Tolerations may be added, and their duration may change. */
 function tolerationCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const tolerations = objectsAt(spec, 'tolerations');
   const isKept = objectsAt(before, 'tolerations').every((had) =>
@@ -86,14 +86,14 @@ function gateCauses(spec: JsonObject, before: JsonObject): Cause[] {
   return [forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '[${names}]'`)];
 }
 
-/** Whatever else differs. */
+/** Checks all other fields. */
 function otherCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const munged = withFieldsOf(withImagesOf(spec, before), before, [
     'activeDeadlineSeconds',
     'schedulingGates',
     'tolerations',
     ...((numberAt(before, 'terminationGracePeriodSeconds') ?? 0) < 0 ? ['terminationGracePeriodSeconds'] : []),
-    // A pod that waits for its gates may be told where to run.
+    // Scheduling constraints may change as long as the pod has scheduling gates.
     ...(listAt(before, 'schedulingGates').length > 0 ? ['nodeSelector', 'affinity'] : []),
   ]);
   if (sameValue(munged, before)) return [];

@@ -1,8 +1,8 @@
-/** What a client is warned of that makes a pod (`api/pod/warnings.go` of kubernetes). */
+/** Warnings for clients that create a pod (`api/pod/warnings.go` of kubernetes). */
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import { objectsAt, specOf } from '../parts.ts';
 
-/** Labels of nodes that have another name now. */
+/** Deprecated node labels. */
 const DEPRECATED: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
