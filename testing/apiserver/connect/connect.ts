@@ -22,7 +22,7 @@ export function forwarded(method: string, { pathname, search, searchParams }: UR
   if (node !== undefined) return { kind: 'proxy', node: nodeNamed(node, store), path: `${below}${search}` };
   const [, namespace, pod, kind] = OF_POD.exec(pathname) ?? [];
   if (namespace === undefined || pod === undefined) return undefined;
-  // A match of the expression has one of these.
+  // The expression matches only these.
   const asked = kind as Kind;
   if (asked === 'log' ? method !== 'GET' : !METHODS.has(method)) return undefined;
   return ofPod(asked, { namespace, pod }, searchParams, store);

@@ -32,7 +32,7 @@ export interface ObjectType {
   readonly name: string;
   field(name: string): Field | undefined;
   readonly fields: readonly string[];
-  /** The names of its fields by their numbers in protobuf: `2.1` is field 1 of what is field 2 there, and no level of JSON. */
+  /** Field names by protobuf number. `2.1` is field 1 of the message in field 2, which is inlined in JSON. */
   readonly numbered: ReadonlyMap<string, string>;
 }
 
