@@ -252,9 +252,14 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .action((options: VersionOptions) => commands.version(options));
   program
     .command('charts')
-    .description('print the state chart of each machine, as Mermaid')
+    .description('print the state chart of each machine, as Mermaid or as JSON')
     .argument('[name]', 'only the machine of this name')
-    .option('-o, --output <directory>', 'write one page per machine to this directory instead')
+    .option('-o, --output <directory>', 'write one file per machine to this directory instead')
+    .addOption(
+      new Option('--format <format>', 'json: definitions that Stately Studio and XState import')
+        .choices(['mermaid', 'json'])
+        .default('mermaid'),
+    )
     .option('--open', 'open the page of all charts in a browser instead: what each state means, and the rule behind it')
     .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }

@@ -10,6 +10,7 @@ export interface Chart {
   readonly summary: string;
   /** Source of a Mermaid `stateDiagram-v2`. */
   readonly mermaid: string;
+  readonly machine: AnyStateMachine;
 }
 
 /** Returns a machine and, recursively, all machines that it can spawn or invoke. */
@@ -29,4 +30,5 @@ export const charts = (): Chart[] =>
     name: machine.id,
     summary: machine.root.description ?? '',
     mermaid: mermaidOf(machine),
+    machine,
   }));

@@ -33,7 +33,7 @@ export function wayLabel(
  * The name of a guard in the machine's setup. Combined guards are rendered as `one and other`, `one or other` and `not
  * one`.
  */
-function guardName(guard: unknown): string {
+export function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;
   if (isNamed(guard)) return guard.type;
   if (isCombined(guard)) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { charts as allCharts, type Chart } from '../../../machines/drawing/charts.ts';
+import { definitionOf } from '../../../machines/drawing/definition.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 
 export interface ChartsOptions {
@@ -11,7 +12,12 @@ export interface ChartsOptions {
   readonly output?: string;
   /** The page of all charts is opened in a browser instead. */
   readonly open?: boolean;
+  /** Defaults to `mermaid`. */
+  readonly format?: 'mermaid' | 'json';
 }
+
+/** Returns the definition of a machine, which Stately's editor and `createMachine` of XState import. */
+const definitionText = ({ machine }: Chart): string => `${JSON.stringify(definitionOf(machine), null, 2)}\n`;
 
 /** A machine's page: what it is a chart of, and the chart as GitHub and others draw it. */
 export const chartPage = ({ name, summary, mermaid }: Chart): string =>
@@ -29,14 +35,33 @@ const writePage = (file: string, page: string): Promise<void> =>
     throw new ConfigError(`--output: ${file} cannot be written: ${messageOf(cause)}`, { cause });
   });
 
-/** Prints each machine, or the one of this name, as a Mermaid chart, or writes them as pages. */
-export async function charts({ name, output, open }: ChartsOptions, write: (text: string) => unknown): Promise<void> {
+/**
+ * Prints each machine, or the one of this name, as a Mermaid chart or a JSON definition, or writes them to files. Without a name,
+ * the definitions are printed as one JSON list.
+ */
+export async function charts(
+  { name, output, open, format = 'mermaid' }: ChartsOptions,
+  write: (text: string) => unknown,
+): Promise<void> {
   const pages = chosen(name);
   if (open)
     return (await import('./openCharts.ts')).openCharts(
       { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) },
       write,
     );
+  if (output === undefined && format === 'json') {
+    const [first] = pages;
+    if (name !== undefined && first !== undefined) write(definitionText(first));
+    else
+      write(
+        `${JSON.stringify(
+          pages.map(({ machine }) => definitionOf(machine)),
+          null,
+          2,
+        )}\n`,
+      );
+    return;
+  }
   if (output === undefined) {
     for (const { name, summary, mermaid } of pages) write(`%% ${name}: ${summary}\n${mermaid}\n`);
     return;
@@ -46,5 +71,8 @@ export async function charts({ name, output, open }: ChartsOptions, write: (text
       errorCode(cause) === 'EEXIST' || errorCode(cause) === 'ENOTDIR' ? 'expected a directory' : messageOf(cause);
     throw new ConfigError(`--output: ${output}: ${why}`, { cause });
   });
-  for (const page of pages) await writePage(join(output, `${page.name}.md`), chartPage(page));
+  for (const chart of pages) {
+    if (format === 'json') await writePage(join(output, `${chart.name}.json`), definitionText(chart));
+    else await writePage(join(output, `${chart.name}.md`), chartPage(chart));
+  }
 }

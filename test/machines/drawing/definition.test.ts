@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyStateMachine, createMachine } from 'xstate';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { definitionOf } from '../../../machines/drawing/definition.ts';
+import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
+
+/** What an importer sees of a state. */
+const stateSummaries = (machine: AnyStateMachine) =>
+  nodesOf(machine.root).map((node) => ({
+    path: dotted(node),
+    type: node.type,
+    history: node.history,
+    initial: node.initial.target?.map(({ id }) => id),
+    description: node.description,
+    tags: [...node.tags],
+    meta: JSON.parse(JSON.stringify(node.meta ?? {})),
+    invoke: node.invoke.map(({ id, src }) => `${id} ${String(src)}`),
+    actions: [node.entry.length, node.exit.length],
+  }));
+
+describe.each(machines.map((machine) => [machine.id, machine] as const))('the definition of %s', (_id, machine) => {
+  const text = JSON.stringify(definitionOf(machine));
+  const imported = createMachine(JSON.parse(text));
+
+  test('has the states of the machine', () => {
+    expect(stateSummaries(imported)).toEqual(stateSummaries(machine));
+  });
+
+  test('has the transitions of the machine, in their order, with their guards and actions', () => {
+    const actionCounts = (each: AnyStateMachine) =>
+      nodesOf(each.root).map(({ transitions }) =>
+        [...transitions.values()].flat().map(({ actions, reenter }) => [actions.length, reenter]),
+      );
+    expect(waysOf(imported)).toEqual(waysOf(machine));
+    expect(actionCounts(imported)).toEqual(actionCounts(machine));
+  });
+
+  test('contains names instead of functions', () => {
+    // The completion and the failure of any child are events of XState.
+    expect(text).not.toMatch(/=>|"xstate\.(?!(?:done|error)\.actor\.\*")/);
+  });
+});
