@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 
-/** A wait that ends at its time, or earlier when it is rung. */
+/** A wait that can be cut short by `ring`. */
 export interface Alarm {
-  /** Waits until the clock shows `at`; a ring that came since the last wait ends it at once. */
+  /** Waits until the clock shows `at`. If `ring` was called since the last wait, returns immediately. */
   readonly wait: (at: number) => Promise<void>;
   readonly ring: () => void;
 }
 
-/** Makes an alarm; when the signal aborts it rings by itself. */
+/** Creates an alarm. An abort of the signal rings it. */
 export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
-  let rung = false;
+  let hasRung = false;
   let wake: (() => void) | undefined;
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -20,21 +20,24 @@ export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
       };
     });
   const ring = () => {
-    rung = true;
+    hasRung = true;
     wake?.();
   };
   signal?.addEventListener('abort', ring, { once: true });
   return {
     ring,
     wait: async (at) => {
-      if (!rung) await sleep(at - clock.now());
+      if (!hasRung) await sleep(at - clock.now());
       wake = undefined;
-      rung = false;
+      hasRung = false;
     },
   };
 }
 
-/** Waits once until the clock shows `at` or the signal aborts. Nothing of it is left on the signal, which may live long. */
+/**
+ * Waits until the clock shows `at` or the signal aborts. Removes its listener afterwards, because the signal may be
+ * long-lived.
+ */
 export async function waitOnce(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const { wait, ring } = createAlarm(clock);
   signal.addEventListener('abort', ring, { once: true });

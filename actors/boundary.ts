@@ -1,6 +1,6 @@
 /**
- * The one place through which everything enters the actors: facts from feeds, answers of ports, elapsed timers. Each is
- * a plain, serialisable value that is stamped, can be written down, and can be fed again instead of the world.
+ * The recording boundary: every input of the actors passes through it, i.e. facts from feeds, responses of ports and
+ * elapsed timers. Each input is a plain, serialisable value with a timestamp, so that it can be recorded and replayed.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../base/clock.ts';
@@ -10,29 +10,29 @@ import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../machines/shared/ports.ts';
 import type { TimerInput } from '../machines/shared/timerInput.ts';
-import { type Asked, aboutOf } from './asked.ts';
-import { guarded } from './guarded.ts';
-import type { AnswerListener, PortAnswer } from './portAnswer.ts';
+import { describeCall, type PortCall } from './portCall.ts';
+import type { OutcomeListener, PortOutcome } from './portOutcome.ts';
 import { createRedaction, type Redaction } from './replay/redaction.ts';
+import { withErrorHandler } from './withErrorHandler.ts';
 
-/** One thing that entered: who it is for, when, and what. */
+/** One recorded input of an actor. */
 export interface Entry {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The path of ids of the actor that it enters: `pod/<uid>/container/web/0.container.creating`. */
+  /** Path of ids of the receiving actor, e.g. `pod/<uid>/container/web/0.container.creating`. */
   readonly actor: string;
   readonly kind: 'answer' | 'failure' | 'fact' | 'elapsed';
-  /** The port or feed that it comes from. */
+  /** The port or feed that sent the value. */
   readonly source: string;
   readonly value: unknown;
 }
 
 export type Recorder = (entry: Entry) => void;
 
-/** Told of what goes out through the ports. */
-export type CallListener = (call: Asked) => void;
+/** Called for each outgoing call of a port. */
+export type CallListener = (call: PortCall) => void;
 
-/** Fills a port: what it does with its input until the signal aborts. It rejects with a `NodeFailure`. */
+/** Implements a port. Runs until the signal aborts, and rejects with a `NodeFailure`. */
 export type Service<K extends PortName> = (
   input: PortTypes[K]['input'],
   options: { readonly signal: AbortSignal },
@@ -40,43 +40,46 @@ export type Service<K extends PortName> = (
 
 export type Services = { readonly [K in PortName]: Service<K> };
 
-/** A feed: sends facts in until the signal aborts. One that returns a promise has ended when that settles. */
+/** A feed sends facts until the signal aborts. If it returns a promise, the feed has ended once the promise settles. */
 export type Feed = (send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }) => void | Promise<void>;
 
-/** What a node agent lives off: who answers its ports, and who brings it facts. */
+/** The environment of a node agent: the implementations of its ports and feeds. */
 export interface World {
   readonly ports: Services;
   readonly feeds: { readonly [K in FeedName]: Feed };
 }
 
 export interface Boundary extends Provider {
-  /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
+  /**
+   * Time of the last input, in milliseconds since the epoch. Results of that input carry this timestamp, so that a
+   * replay computes the same values.
+   */
   readonly now: () => number;
-  /** Whether all that has entered has also taken effect. */
+  /** Whether every recorded input has taken effect. */
   readonly isSettled: () => boolean;
-  /** What may leave the agent of a value. */
+  /** Returns a value without the parts that must not leave the agent. */
   readonly redact: Redaction['redact'];
   readonly redactor: Redaction['redactor'];
-  /** Lets a fact in that no feed brings. */
-  tell(to: FactTaker, fact: NodeFact): void;
+  /** Sends a fact that comes from no feed. */
+  deliver(to: FactReceiver, fact: NodeFact): void;
   /**
-   * Calls `act` after a delay, as an entry under a path of ids, so that a replay calls it at the same point. Returns a
-   * function that cancels the call.
+   * Calls `act` after a delay and records the call under the path of ids, so that a replay makes it at the same point.
+   * Returns a function that cancels the call.
    */
   delay(path: string, ms: number, act: () => void): () => void;
 }
 
 /** The root of the actors. */
-export type FactTaker = AnyActorRef & { send(fact: NodeFact): void };
+export type FactReceiver = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
   readonly clock: Clock;
   readonly record?: Recorder | undefined;
   readonly calls?: CallListener | undefined;
-  readonly answers?: AnswerListener | undefined;
-  /** Learns of what the feeds bring; absent: one of its own. */
+  readonly answers?: OutcomeListener | undefined;
+  /** Learns secrets from the facts of feeds. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
-  /** Told of what a service threw, with its cause, before it becomes a plain failure. */
+  /** Called with the original error of a service or feed, before it becomes a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -86,46 +89,47 @@ const elapsedOf = (input: TimerInput) => ({
 });
 
 /**
- * Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. Whatever its kind,
- * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects. Answers and
- * elapsed timers wait, before they are recorded, for a later turn of the event loop if many of them come at once.
+ * Creates the actor logic of ports, feeds and timers. Each input is stamped, recorded, and takes effect one microtask
+ * later, so that effects happen in the recorded order. Before port responses and elapsed timers are recorded, they may
+ * wait for a later turn of the event loop, so that bursts do not block it.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
   const { learn, redact, redactor } = redaction;
-  // Whoever writes down must not change what happens.
-  const write = record && guarded('recorder', record, onError);
-  const tellCall = calls && callTeller(guarded('recorder', calls, onError), clock);
-  const tellAnswer = answers && guarded('metrics', answers, onError);
+  // Errors of observers must not affect the actors.
+  const write = record && withErrorHandler('recorder', record, onError);
+  const reportCall = calls && createCallReporter(withErrorHandler('recorder', calls, onError), clock);
+  const reportOutcome = answers && withErrorHandler('metrics', answers, onError);
   let latest = clock.now();
-  let underWay = 0;
-  const takenEffect = () => {
-    underWay -= 1;
+  let pendingCount = 0;
+  const onSettled = () => {
+    pendingCount -= 1;
   };
   let enteredAt = latest;
-  const enter: Enter = (who, kind, source, value) => {
-    // What takes effect together has one moment: what is computed of it once live, a replay computes of each.
-    if (underWay === 0) enteredAt = clock.now();
+  const enter: Enter = (receiver, kind, source, value) => {
+    // Inputs that take effect together share a timestamp, because a live node computes their result once and a replay
+    // once per input.
+    if (pendingCount === 0) enteredAt = clock.now();
     const at = enteredAt;
-    const actor = () => (typeof who === 'string' ? who : pathOf(who).join('/'));
+    const actor = () => (typeof receiver === 'string' ? receiver : pathOf(receiver).join('/'));
     write?.({ at, actor: actor(), kind, source, value: redact(value) });
-    underWay += 1;
+    pendingCount += 1;
     queueMicrotask(() => {
-      // What came before it has taken effect, and its own effect comes next.
+      // Earlier inputs have taken effect by now, and this one is next.
       latest = at;
-      queueMicrotask(takenEffect);
+      queueMicrotask(onSettled);
     });
   };
 
   return {
     now: () => latest,
-    isSettled: () => underWay === 0,
+    isSettled: () => pendingCount === 0,
     redact,
     redactor,
-    port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, tellAnswer, onError }),
+    port: (name) => portLogic(name, ports[name], { clock, enter, reportCall, reportOutcome, onError }),
     feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),
-    tell: (to, fact) => {
+    deliver: (to, fact) => {
       learn(fact);
       enter(to, 'fact', 'outside', fact);
       queueMicrotask(() => to.send(fact));
@@ -139,7 +143,7 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
           if (!isCancelled) act();
         });
       };
-      const id = clock.setTimeout(() => inTurn(clock, elapse), ms);
+      const id = clock.setTimeout(() => callInTurn(clock, elapse), ms);
       return () => {
         isCancelled = true;
         clock.clearTimeout(id);
@@ -148,22 +152,25 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
   };
 }
 
-/** `who` is the actor that the value enters, or the path of one that is no actor of xstate. */
+/** `receiver` is an actor, or the path of something that is not an XState actor. */
 type Enter = (who: AnyActorRef | string, kind: Entry['kind'], source: string, value: unknown) => void;
 
-/** How often to look what the clock is set to: as often as a kubelet does. */
-const LOOK_MS = 1_000;
+/** Interval at which wall-clock timers check the clock, as in the kubelet. */
+const CLOCK_POLL_MS = 1_000;
 
-/** How long to wait before the next look whether the wait is over: but for what the clock is to show, until it is. */
-function nextLook(input: TimerInput, clock: Clock): number {
+/**
+ * Returns the delay until the next check whether the wait is over, in milliseconds. Only a wait for a wall-clock time
+ * needs more than one check.
+ */
+function nextCheckDelay(input: TimerInput, clock: Clock): number {
   if ('after' in input) return input.after;
-  if ('shown' in input) return Math.min(input.shown - clock.now(), LOOK_MS);
+  if ('shown' in input) return Math.min(input.shown - clock.now(), CLOCK_POLL_MS);
   if ('due' in input) return input.due - clock.now();
   return Math.min(input.until - clock.now(), input.within ?? Infinity);
 }
 
-/** Calls a function at once, or as soon as the event loop has served others. */
-function inTurn({ turns }: Clock, act: () => void): void {
+/** Calls `act` now, or in a later turn of the event loop if the current turn is already full. */
+function callInTurn({ turns }: Clock, act: () => void): void {
   const turn = turns?.next();
   if (turn === undefined) act();
   else void turn.then(act);
@@ -175,62 +182,62 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
     let id: unknown;
     const wait = () => {
       clock.clearTimeout(id);
-      id = clock.setTimeout(elapse, Math.max(0, nextLook(input, clock)));
+      id = clock.setTimeout(elapse, Math.max(0, nextCheckDelay(input, clock)));
     };
     let isOver = false;
     const elapse = () => {
       if ('shown' in input && clock.now() < input.shown) return wait();
-      inTurn(clock, () => {
+      callInTurn(clock, () => {
         if (!isOver) enterElapsed();
       });
     };
     const enterElapsed = () => {
-      end();
+      stop();
       const elapsed = elapsedOf(input);
       enter(self, 'elapsed', 'timer', elapsed);
       queueMicrotask(() => sendBack(elapsed));
     };
-    const unheard = 'due' in input ? jumps.listen((by) => (by < 0 ? elapse() : wait())) : () => {};
-    const end = () => {
+    const unsubscribe = 'due' in input ? jumps.listen((by) => (by < 0 ? elapse() : wait())) : () => {};
+    const stop = () => {
       isOver = true;
       clock.clearTimeout(id);
-      unheard();
+      unsubscribe();
     };
     wait();
-    return end;
+    return stop;
   });
 };
 
-interface FeedParts extends Pick<BoundaryOptions, 'clock' | 'onError'>, Pick<Redaction, 'learn'> {
+interface FeedDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'>, Pick<Redaction, 'learn'> {
   readonly enter: Enter;
 }
 
-const feedLogic = (name: FeedName, feed: Feed, { clock, learn, enter, onError }: FeedParts): FeedLogic =>
+const feedLogic = (name: FeedName, feed: Feed, { clock, learn, enter, onError }: FeedDependencies): FeedLogic =>
   fromCallback(({ sendBack, self }) => {
-    const ending = new AbortController();
+    const abortController = new AbortController();
     const send = (fact: NodeFact) => {
-      if (ending.signal.aborted) return;
+      if (abortController.signal.aborted) return;
       learn(fact);
       enter(self, 'fact', name, fact);
       queueMicrotask(() => sendBack(fact));
     };
-    follow(feed, name, { send, signal: ending.signal, clock, onError });
-    return () => ending.abort();
+    runFeed(feed, name, { send, signal: abortController.signal, clock, onError });
+    return () => abortController.abort();
   });
 
-interface Following {
+interface FeedRun {
   readonly send: (fact: NodeFact) => void;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly onError: BoundaryOptions['onError'];
 }
 
-/** Lets a feed run, and tells when it has ended before it was stopped. */
-async function follow(feed: Feed, name: FeedName, { send, signal, clock, onError }: Following): Promise<void> {
+/** Runs a feed and reports if it ends before it is stopped. */
+async function runFeed(feed: Feed, name: FeedName, { send, signal, clock, onError }: FeedRun): Promise<void> {
   try {
-    const following = feed(send, { signal });
-    if (following === undefined) return;
-    await following;
+    const running = feed(send, { signal });
+    if (running === undefined) return;
+    await running;
     send({ type: 'feed.ended', feed: name, at: clock.now() });
   } catch (error) {
     onError(name, error);
@@ -239,48 +246,48 @@ async function follow(feed: Feed, name: FeedName, { send, signal, clock, onError
   }
 }
 
-/** Tells that a call goes out; the function that it gives is to be called with the answer. */
-type TellCall = (
+/** Reports an outgoing call. The returned function must be called once the call has completed. */
+type ReportCall = (
   port: PortName,
   about: string,
   caller: { readonly self: AnyActorRef; readonly signal: AbortSignal },
 ) => () => void;
 
-const callTeller =
-  (tell: CallListener, clock: Clock): TellCall =>
+const createCallReporter =
+  (report: CallListener, clock: Clock): ReportCall =>
   (port, about, { self, signal }) => {
     const actor = pathOf(self).join('/');
-    tell({ at: clock.now(), actor, port, about });
-    const giveUp = () => tell({ at: clock.now(), actor, port, isGivenUp: true });
-    signal.addEventListener('abort', giveUp, { once: true });
-    return () => signal.removeEventListener('abort', giveUp);
+    report({ at: clock.now(), actor, port, about });
+    const reportCancellation = () => report({ at: clock.now(), actor, port, isGivenUp: true });
+    signal.addEventListener('abort', reportCancellation, { once: true });
+    return () => signal.removeEventListener('abort', reportCancellation);
   };
 
-interface PortParts extends Pick<BoundaryOptions, 'clock' | 'onError'> {
+interface PortDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'> {
   readonly enter: Enter;
-  readonly tellCall: TellCall | undefined;
-  readonly tellAnswer: ((answer: PortAnswer) => void) | undefined;
+  readonly reportCall: ReportCall | undefined;
+  readonly reportOutcome: ((answer: PortOutcome) => void) | undefined;
 }
 
 function portLogic<K extends PortName>(
   name: K,
   service: Service<K>,
-  { clock, enter, tellCall, tellAnswer, onError }: PortParts,
+  { clock, enter, reportCall, reportOutcome, onError }: PortDependencies,
 ): Port<K> {
   const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
-    const answered = tellCall?.(name, aboutOf(name, input), { self, signal });
-    const begunAt = tellAnswer && clock.monotonic();
-    const tell = (came: Pick<PortAnswer, 'output' | 'failure'>) => {
-      if (begunAt === undefined) return;
-      // The port, what it was asked and what it answered are of one another.
-      tellAnswer?.({ port: name, input, ms: clock.monotonic() - begunAt, ...came } as PortAnswer);
+    const finishCall = reportCall?.(name, describeCall(name, input), { self, signal });
+    const startedAt = reportOutcome && clock.monotonic();
+    const report = (outcome: Pick<PortOutcome, 'output' | 'failure'>) => {
+      if (startedAt === undefined) return;
+      // Safe cast: `input` and `outcome` belong to the port `name`.
+      reportOutcome?.({ port: name, input, ms: clock.monotonic() - startedAt, ...outcome } as PortOutcome);
     };
     try {
       const output = await service(input, { signal });
       const turn = clock.turns?.next();
       if (turn !== undefined) await turn;
       if (!signal.aborted) {
-        tell({ output });
+        report({ output });
         enter(self, 'answer', name, output);
       }
       return output;
@@ -290,14 +297,14 @@ function portLogic<K extends PortName>(
       const failure = toFailure(error, clock.now());
       if (!signal.aborted) {
         onError(name, error);
-        tell({ failure });
+        report({ failure });
         enter(self, 'failure', name, failure);
       }
       throw failure;
     } finally {
-      answered?.();
+      finishCall?.();
     }
   });
-  // The two types differ only in how xstate spells "any JSON".
+  // The two types differ only in how XState spells "any JSON".
   return logic as unknown as Port<K>;
 }

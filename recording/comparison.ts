@@ -1,7 +1,7 @@
 /** Compares the output of a replay with the recorded output. Both are read in the order in which they happened. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
-import type { Move } from '../actors/status/since.ts';
+import type { StateChange } from '../actors/status/sinceMap.ts';
 import { firstDifference } from '../base/firstDifference.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { Line, StatusLine } from './lines.ts';
@@ -18,7 +18,7 @@ export interface Difference {
 }
 
 export class Comparison {
-  readonly #moves: Move[] = [];
+  readonly #moves: StateChange[] = [];
   /**
    * The replayed statuses by pod UID, as JSON. The first item is the latest one that matched the recording, and the
    * others have not been compared yet.
@@ -40,7 +40,7 @@ export class Comparison {
     for (const { uid, status } of untold) this.addStatus(uid, status);
   }
 
-  move(move: Move): void {
+  move(move: StateChange): void {
     this.#moves.push(move);
   }
 

@@ -5,7 +5,7 @@
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
 import type { Redaction } from '../actors/replay/redaction.ts';
-import { withinLimit } from '../actors/services/timeLimit.ts';
+import { withTimeout } from '../actors/services/withTimeout.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Clock } from '../base/clock.ts';
 import { atOnce, overTurns } from '../base/steps.ts';
@@ -304,6 +304,6 @@ class Recorder implements FlightRecorder {
       unlessAborted(promise, signal).catch((error: unknown) => {
         throw signal.aborted ? new Error(`${directory}: no answer within ${ms / 1_000} s`) : error;
       });
-    return withinLimit(wait, { clock, timeoutMs: ms });
+    return withTimeout(wait, { clock, timeoutMs: ms });
   }
 }

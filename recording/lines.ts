@@ -3,10 +3,11 @@
  * order. A life consists of segments, each of which starts with a `began` line, and all lines are in the order in which
  * they happened.
  */
-import type { Asked } from '../actors/asked.ts';
+
 import type { Entry } from '../actors/boundary.ts';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
-import type { Move } from '../actors/status/since.ts';
+import type { PortCall } from '../actors/portCall.ts';
+import type { StateChange } from '../actors/status/sinceMap.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
@@ -34,10 +35,10 @@ export interface Began {
 }
 
 /** A call that was sent through a port, or one that its actor has canceled. */
-type CallLine = { readonly kind: 'asked' } & Asked;
+type CallLine = { readonly kind: 'asked' } & PortCall;
 
 /** An actor entered a state. */
-type MoveLine = { readonly kind: 'state' } & Move;
+type MoveLine = { readonly kind: 'state' } & StateChange;
 
 /** A pod's status was published. */
 export interface StatusLine {

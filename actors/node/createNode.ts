@@ -24,14 +24,13 @@ import { serviceAccountsAt } from '../cluster/serviceAccounts.ts';
 import { noServices } from '../cluster/services.ts';
 import type { ClusterCaches } from '../cluster/watches.ts';
 import { addressesNow } from '../feeds/addresses.ts';
-import { guarded } from '../guarded.ts';
 import { type LocalObjects, localObjectsOf } from '../objects/localObjects.ts';
 import { objectsBySource } from '../objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from '../replay/redaction.ts';
 import { defaultLogPolicy } from '../services/containers/logs.ts';
 import { hostNetwork } from '../services/http/hostNetwork.ts';
 import { noCredentials } from '../services/images/nodeCredentials.ts';
-import { handlersOf } from '../services/sandboxes/runtimeClasses.ts';
+import { createHandlerFinder } from '../services/sandboxes/runtimeClasses.ts';
 import { sourcePlaces } from '../sources/sources.ts';
 import { StatusReports } from '../status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from '../store/durableFacts.ts';
@@ -39,6 +38,7 @@ import { createFactWriter, type FactWriter } from '../store/factWriter.ts';
 import { type FoundAtStart, makerOf, podsLeftOnDisk } from '../store/leftOnDisk.ts';
 import { createOwnership } from '../store/ownership.ts';
 import { type StoreFailure, storeEvent } from '../store/unwrittenFacts.ts';
+import { withErrorHandler } from '../withErrorHandler.ts';
 import { checkNode } from './checkNode.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAgentConfig.ts';
@@ -105,14 +105,14 @@ function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
   const { fullConfig: told, store, durable, clock, onError, moves, inspect, events, decisions } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
-  const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
+  const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.persistTerminal(...end) });
   const boundary = createBoundary(
     worldOf(ground, kept, reports, { facts: () => agent.facts(), health: () => agent.health() }),
     ground,
   );
   const agent: NodeAgent = agentBehind(
     boundary,
-    { ...inputOf(told, durable, left), ...inCluster(ground), sinks: reports.due() },
+    { ...inputOf(told, durable, left), ...inCluster(ground), sinks: reports.previouslyUnsent() },
     {
       clock,
       onError,
@@ -121,7 +121,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       moves,
       decisions,
       keep: kept.keep,
-      report: (change) => reports.take(change),
+      report: (change) => reports.recordPublished(change),
     },
   );
   const { stop, explainNode } = agent;
@@ -145,7 +145,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     files = hostFiles,
     redaction = createRedaction(),
   } = parts;
-  const tell = guarded('events', events, onError);
+  const tell = withErrorHandler('events', events, onError);
   const node = involvedNode(told.nodeName);
   const onFailure = (failure: StoreFailure | undefined) =>
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
@@ -196,7 +196,7 @@ function worldOf(
       maxPods: told.userNamespaces?.pods ?? told.capacity.pods,
       idsPerPod: told.userNamespaces?.idsPerPod,
     }),
-    findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    findHandler: createHandlerFinder(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
     rootDir: told.rootDir,
     verification: told.imageVerification,

@@ -22,12 +22,11 @@ import { explainPart, type PartExplanation, type PodPart } from '../../show/expl
 import { type Explanation, explainPod } from '../../show/explain.ts';
 import type { LogTail, LogTails } from '../../show/logTail.ts';
 import type { Boundary, BoundaryOptions } from '../boundary.ts';
-import { drained } from '../drained.ts';
+import { drainNode } from '../drainNode.ts';
 import { decisionListener, type EventSink, eventListener } from '../events/eventSink.ts';
-import { guarded } from '../guarded.ts';
+import { createQueuedStartsCheck } from '../queuedStarts.ts';
 import { copiedActors, persistedActor, plainCopier } from '../replay/persistedActors.ts';
-import { startsInLine } from '../startsInLine.ts';
-import { createSinceMap, type Move, type SinceMap, type Stay } from '../status/since.ts';
+import { createSinceMap, type SinceMap, type StateChange, type StateSince } from '../status/sinceMap.ts';
 import {
   createStatusBoard,
   type PersistFacts,
@@ -35,6 +34,7 @@ import {
   type StatusBoard,
   type StatusChange,
 } from '../status/statusBoard.ts';
+import { withErrorHandler } from '../withErrorHandler.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
 
@@ -48,7 +48,7 @@ export interface Keyframe {
   /** All actors, as xstate writes them down. */
   readonly actors: unknown;
   /** Which state each actor is in since when, by its path. */
-  readonly since: Readonly<Record<string, Stay>>;
+  readonly since: Readonly<Record<string, StateSince>>;
   /** The last status of each pod, by uid, whether it has been told or not. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had yet to be told until it is on disk, of each pod in its order; of one that is gone without a status. */
@@ -131,7 +131,7 @@ interface Onlookers {
   readonly events?: EventSink | undefined;
   readonly decisions?: ((decision: CountedDecision) => void) | undefined;
   /** Told of each state that an actor comes into. */
-  readonly moves?: ((move: Move) => void) | undefined;
+  readonly moves?: ((move: StateChange) => void) | undefined;
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
   readonly keep?: PersistFacts | undefined;
   /** Takes note of a change that is told; gives what sinks are to hear of it. */
@@ -157,19 +157,19 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
       board.close();
       root.stop();
     },
-    drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
+    drain: () => drainNode(root, () => boundary.deliver(root, { type: 'node.drain', at: clock.now() })),
     now: boundary.now,
-    tell: (fact) => boundary.tell(root, fact),
+    tell: (fact) => boundary.deliver(root, fact),
     pods: () => board.pods(),
     knownPods: () => knownPods(actors),
-    untold: () => [...new Set([...board.untold().map(({ uid }) => uid), ...board.due()])],
+    untold: () => [...new Set([...board.unpublished().map(({ uid }) => uid), ...board.dueUids()])],
     trees: () => board.trees(),
     tree: (uid) => board.tree(uid),
-    subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
+    subscribe: (listener) => board.subscribe(withErrorHandler('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
-    explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
+    explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.since), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
-    areStartsInLine: startsInLine(actors.root, clock),
+    areStartsInLine: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
     // Who reads the files knows: a recording tells nothing of them.
     manifestFile: () => undefined,
@@ -188,12 +188,12 @@ function knownPods({ root, board }: NodeActors): readonly Pod[] {
 function draftOf({ root, board, since }: NodeActors, { now, isSettled, redactor }: Boundary): KeyframeDraft {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
   const at = now();
-  const due = board.due();
+  const due = board.dueUids();
   const untold = board
-    .untold()
+    .unpublished()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
   // All of this is replaced when it changes, and never changed in place.
-  const found = { actors: persistedActor(root), since: since.below(root), statuses: [...board.statuses()] };
+  const found = { actors: persistedActor(root), since: since.statesBelow(root), statuses: [...board.statuses()] };
   const [redact, plainCopy] = [redactor(), plainCopier()];
   const copy = <T>(value: T): T => plainCopy(redact(value));
   return { at, steps: steps() };
@@ -225,14 +225,14 @@ interface NodeActors {
 /** The actors, the board of their statuses, and since when each is in its state. */
 function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeActors {
   const { clock, onError, keep, from, moves } = onlookers;
-  const since = createSinceMap(boundary, from?.since, moves && guarded('recorder', moves, onError));
+  const since = createSinceMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
   const board = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,
-    since: since.of,
+    since: since.since,
     runtimeName: () => root.getSnapshot().context.health.name,
-    keep: keep && guarded('statuses', keep, onError),
-    known: from?.statuses,
+    persist: keep && withErrorHandler('statuses', keep, onError),
+    previousStatuses: from?.statuses,
     due: from?.due,
     delay: boundary.delay,
     onError,
@@ -262,20 +262,20 @@ function inspection(
   boundary: Boundary,
   { inspect, events, decisions, onError }: Onlookers,
 ): (event: InspectionEvent) => void {
-  const listen = events && eventListener(guarded('events', events, onError), boundary);
-  const listenToDecisions = decisions && decisionListener(guarded('metrics', decisions, onError));
-  const look = inspect && guarded('inspect', inspect, onError);
+  const listen = events && eventListener(withErrorHandler('events', events, onError), boundary);
+  const listenToDecisions = decisions && decisionListener(withErrorHandler('metrics', decisions, onError));
+  const look = inspect && withErrorHandler('inspect', inspect, onError);
   return (event) => {
     // Every actor here is one of xstate's own.
     const ref = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.actor') {
-      since.begin(ref);
+      since.add(ref);
       listen?.(ref);
       listenToDecisions?.(ref);
     }
     if (event.type === '@xstate.snapshot') {
-      since.note(ref);
-      board.note(ref);
+      since.update(ref);
+      board.noteTransition(ref);
       if (ref._parent === undefined) postAwaited(ref as RootActor, board);
     }
     look?.(event);
@@ -287,7 +287,7 @@ const reporting =
   ({ root }: NodeActors, boundary: Boundary, report: NonNullable<Onlookers['report']>) =>
   (change: StatusChange): void => {
     const due = report(change);
-    if (due && root.getSnapshot().status === 'active') boundary.tell(root, { type: 'status.changed', ...due });
+    if (due && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...due });
   };
 
 /** Posts the pods that the node cannot begin with yet. */
@@ -295,8 +295,8 @@ function postAwaited(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
   const begins = snapshot.hasTag('beginning');
-  board.followAddresses();
-  board.expect(begins ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
+  board.refreshAddresses();
+  board.setAwaited(begins ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
 }
 
 /** Why a pod is in the state that it is in. */
@@ -314,11 +314,11 @@ function podExplanations(
   return {
     explain: (name, namespace, logs) => {
       const written = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
-      return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.of(name), logs);
+      return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.byUid(name), logs);
     },
-    explainUid: (uid, logs) => explain(board.of(uid), logs),
+    explainUid: (uid, logs) => explain(board.byUid(uid), logs),
     explainPart: (uid, part, logs, latestLog) => {
-      const seen = board.of(uid);
+      const seen = board.byUid(uid);
       if (seen === undefined) return undefined;
       return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...surroundings(), logs, latestLog }));
     },
@@ -336,5 +336,8 @@ function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree
 function healthNow({ root, since }: NodeActors): ReturnType<NodeAgent['health']> {
   const snapshot = root.getSnapshot();
   const drains = snapshot.hasTag('draining');
-  return { ...healthOf(snapshot.context, drains), since: drains ? since.of(root) : snapshot.context.readiness.since };
+  return {
+    ...healthOf(snapshot.context, drains),
+    since: drains ? since.since(root) : snapshot.context.readiness.since,
+  };
 }

@@ -21,7 +21,7 @@ import type { PodCache } from '../cluster/pods/podCache.ts';
 import type { CountedDeed } from '../countedDeed.ts';
 import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';
-import type { AnswerListener } from '../portAnswer.ts';
+import type { OutcomeListener } from '../portOutcome.ts';
 import type { Redaction } from '../replay/redaction.ts';
 import type { Relist } from '../runtime/relist.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
@@ -29,7 +29,7 @@ import type { Network } from '../services/http/network.ts';
 import type { FindCredentials } from '../services/images/nodeCredentials.ts';
 import type { StartThread } from '../sources/manifest/manifestReader.ts';
 import type { OnManifestProblem } from '../sources/sourceNews.ts';
-import type { Move } from '../status/since.ts';
+import type { StateChange } from '../status/sinceMap.ts';
 import type { StatusSink } from '../status/statusReports.ts';
 import type { openNodeStore } from '../store/durableFacts.ts';
 
@@ -120,13 +120,13 @@ export interface NodeParts extends ClusterContent {
   /** Told of every call that goes out through a port. */
   readonly calls?: CallListener | undefined;
   /** Told how each such call went; what it is told may hold secrets. */
-  readonly answers?: AnswerListener | undefined;
+  readonly answers?: OutcomeListener | undefined;
   /** Gets the decisions that only metrics show. */
   readonly decisions?: ((decision: CountedDecision) => void) | undefined;
   /** Gets what the services do that only metrics show. */
   readonly deeds?: ((deed: CountedDeed) => void) | undefined;
   /** Told of each state that an actor comes into. */
-  readonly moves?: ((move: Move) => void) | undefined;
+  readonly moves?: ((move: StateChange) => void) | undefined;
   /** Sees every inspection event of xstate; attach it only while someone looks. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   /** Told of what services threw, of what feeds met, and of what is wrong with durable facts. */

@@ -17,19 +17,19 @@ import { podCredentials } from '../images/podCredentials.ts';
 import { PullProofs } from '../images/pullProofs.ts';
 import type { PodContent } from '../objects/podContent.ts';
 import type { PlegOptions } from '../runtime/pleg.ts';
-import { containerObjects } from '../services/containers/containerObjects.ts';
+import { createContainerObjects } from '../services/containers/containerObjects.ts';
 import { containerServices } from '../services/containers/containers.ts';
 import { hookService } from '../services/containers/hooks.ts';
 import { type LogPolicy, logServices } from '../services/containers/logs.ts';
 import { resizeServices } from '../services/containers/resizing.ts';
-import { stoppedByUs } from '../services/containers/stoppedByUs.ts';
+import { createStopTracker } from '../services/containers/stopTracker.ts';
 import { diskServices } from '../services/disk/disk.ts';
 import { garbageServices } from '../services/disk/garbage.ts';
 import { touchedPods } from '../services/disk/touchedPods.ts';
 import type { Network } from '../services/http/network.ts';
 import { imageServices } from '../services/images/images.ts';
 import type { FindCredentials, FindServiceAccount } from '../services/images/nodeCredentials.ts';
-import { withinSecond } from '../services/objectLimit.ts';
+import { withObjectTimeout } from '../services/objectTimeout.ts';
 import { probeServices } from '../services/probes/probes.ts';
 import type { FindRuntimeHandler } from '../services/sandboxes/runtimeClasses.ts';
 import { sandboxServices } from '../services/sandboxes/sandboxes.ts';
@@ -72,24 +72,24 @@ export function nodeServices(given: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly doings: Doings;
 } {
-  const objects = given.objects && withinSecond(given.objects, given.clock);
-  const variableObjects = containerObjects({ objects, learnValues: given.learnValues });
+  const objects = given.objects && withObjectTimeout(given.objects, given.clock);
+  const variableObjects = createContainerObjects({ objects, learnValues: given.learnValues });
   const parts = { ...given, objects, variableObjects };
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
   const { touching, finding, takeTouched, takeFound } = touchedPods();
-  const { stops, isBeingStopped } = stoppedByUs();
+  const { tracking, isBeingStopped } = createStopTracker();
   const ports = {
     ...sandboxes,
     runSandbox: touching(sandboxes.runSandbox),
     inspectSandbox: finding(sandboxes.inspectSandbox, (_, { podUid: uid, namespace, podName: name }) => {
       return { uid, namespace, name };
     }),
-    stopSandboxes: stops(({ ids }) => ids, sandboxes.stopSandboxes),
+    stopSandboxes: tracking(({ ids }) => ids, sandboxes.stopSandboxes),
     ...containers,
     startContainer: touching(containers.startContainer),
     inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
-    stopContainer: stops(({ id }) => [id], containers.stopContainer),
+    stopContainer: tracking(({ id }) => [id], containers.stopContainer),
     ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
     ...diskServices(parts),
     ...resizeServices(parts),

@@ -7,7 +7,7 @@ import { runtimeView } from '../../machines/node/view.ts';
 import { actorView } from '../../machines/shared/actorTree.ts';
 import { limiterView } from '../../machines/shared/views.ts';
 import type { ActorView, RuntimeView } from '../../show/actors/actorNode.ts';
-import type { SinceMap } from '../status/since.ts';
+import type { SinceMap } from '../status/sinceMap.ts';
 import type { RootActor } from './rootActor.ts';
 
 /** How the node stands, for tables and the socket. */
@@ -29,7 +29,7 @@ export function limitersOf(root: RootActor): NodeOverview['limiters'] {
 export function overviewOf({ root, since }: { readonly root: RootActor; readonly since: SinceMap }): NodeOverview {
   const { context } = root.getSnapshot();
   return {
-    ...actorView(root, since.of),
+    ...actorView(root, since.since),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
     problems: Object.values(context.problems).flat(),

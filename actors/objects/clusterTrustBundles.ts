@@ -14,7 +14,7 @@ import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { withinLimit } from '../services/timeLimit.ts';
+import { withTimeout } from '../services/withTimeout.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 import { SharedCall } from './cache/sharedCall.ts';
 
@@ -154,7 +154,7 @@ export class ClusterTrustBundles implements FollowedBundles {
     const followed = this.#followed ?? (await this.#begun(signal));
     const read = (within: AbortSignal) => unlessAborted(followed.read.promise, within);
     if (followed.bundles === undefined) {
-      await withinLimit(read, { clock, timeoutMs: READ_MS, signal }).catch((cause: unknown) => {
+      await withTimeout(read, { clock, timeoutMs: READ_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
         const why = followed.failure === '' ? '' : `: ${followed.failure}`;
         throw new Error(`ClusterTrustBundle informer has not yet synced${why}`, { cause });

@@ -6,7 +6,7 @@ import { nextTurn as nextTurnOfHost } from '../../base/nextTurn.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';
-import type { Boundary, Entry, FactTaker } from '../boundary.ts';
+import type { Boundary, Entry, FactReceiver } from '../boundary.ts';
 import { agentBehind, type Keyframe, type NodeAgent } from '../node/nodeAgent.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
@@ -142,7 +142,7 @@ function recordedBoundary({ wait }: Awaited, { now }: Clock): Boundary {
       ) as unknown as Port<K>,
     feed: () => fed(wait),
     timer: fed(wait),
-    tell: (to: FactTaker, fact) => to.send(fact),
+    deliver: (to: FactReceiver, fact) => to.send(fact),
     delay: (path, _ms, act) => {
       const forget = wait(path, () => {
         forget();

@@ -14,9 +14,9 @@ import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts'
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { CountedDeed } from '../countedDeed.ts';
-import { done } from '../guarded.ts';
 import { readContainer } from '../services/containers/containerStatus.ts';
 import type { FoundOfPod } from '../services/disk/touchedPods.ts';
+import { tryRun } from '../withErrorHandler.ts';
 import type { Relist } from './relist.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */
@@ -137,7 +137,7 @@ class Pleg {
 
   #count(deed: CountedDeed): void {
     const { deeds, onError } = this.#options;
-    if (deeds) done('metrics', () => deeds(deed), onError);
+    if (deeds) tryRun('metrics', () => deeds(deed), onError);
   }
 
   #change(change: PlegChange): void {
@@ -169,7 +169,7 @@ class Pleg {
     if (onRelisted === undefined || signal.aborted) return;
     const sinceLast = Number.isFinite(before) ? { sinceLastMs: begunAt - before } : {};
     const relist = { at, ms: this.#steady.now() - begunAt, ...sinceLast, isAnswered };
-    done('metrics', () => onRelisted(relist), onError);
+    tryRun('metrics', () => onRelisted(relist), onError);
   }
 
   /** Whether the runtime has answered. */

@@ -1,23 +1,23 @@
-/** The trees of the pods' actors, each made when it is asked for and made again only after one of its actors has moved. */
+/** Caches the actor tree of each pod until one of the pod's actors makes a transition. */
 import { actorTree } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import type { PodRef } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 export interface PodTrees {
-  /** Says that an actor of the pod has made a transition. */
-  note(pod: PodRef): void;
-  of(pod: PodRef): ActorNode;
+  /** Discards the cached tree of a pod after a transition of one of its actors. */
+  invalidate(pod: PodRef): void;
+  treeOf(pod: PodRef): ActorNode;
 }
 
-/** Many are read ten times a second, and few change between: those that have not are not walked. */
-export function podTrees(sinceOf: SinceOf): PodTrees {
-  const made = new WeakMap<PodRef, ActorNode>();
+/** Trees are read about ten times a second, and few of them change between two reads. */
+export function createPodTrees(sinceOf: SinceOf): PodTrees {
+  const cache = new WeakMap<PodRef, ActorNode>();
   return {
-    note: (pod) => void made.delete(pod),
-    of: (pod) => {
-      const tree = made.get(pod) ?? actorTree(pod, { sinceOf });
-      made.set(pod, tree);
+    invalidate: (pod) => void cache.delete(pod),
+    treeOf: (pod) => {
+      const tree = cache.get(pod) ?? actorTree(pod, { sinceOf });
+      cache.set(pod, tree);
       return tree;
     },
   };

@@ -53,7 +53,7 @@ const schemas = {
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
     // An older version did not write it.
     isFinal: z._default(z.boolean(), false),
-  }) as unknown as z.ZodMiniType<UnacknowledgedEnd>,
+  }) as unknown as z.ZodMiniType<UnacknowledgedStatus>,
   /** What was admitted, by the pod's uid. */
   allocations: z.object({
     cpuMillis: z.number(),
@@ -80,7 +80,7 @@ const schemas = {
 };
 
 /** How a pod has ended, for the sinks that have to know. */
-export interface UnacknowledgedEnd {
+export interface UnacknowledgedStatus {
   readonly namespace: string;
   readonly name: string;
   readonly status: PodStatus;
@@ -94,7 +94,7 @@ export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, GoodManifest>;
   readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
-  readonly unacknowledged: ReadonlyMap<string, UnacknowledgedEnd>;
+  readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
   readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;

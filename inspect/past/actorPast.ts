@@ -1,6 +1,6 @@
 /** The history of one actor: its transitions, its time in each state, and the runs of its container. */
 import type { InspectionEvent } from 'xstate';
-import type { Move } from '../../actors/status/since.ts';
+import type { StateChange } from '../../actors/status/sinceMap.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { ActorView } from '../../show/actors/actorNode.ts';
 import { containerNameOf } from '../../show/actors/actorPath.ts';
@@ -40,7 +40,7 @@ export class ActorPast {
     this.#transitions.inspect(event, at);
   }
 
-  move(move: Move): void {
+  move(move: StateChange): void {
     this.#transitions.move(move);
   }
 

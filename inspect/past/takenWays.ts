@@ -1,6 +1,6 @@
 /** The transitions that one actor has taken, and its time in each state. */
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
-import type { Move } from '../../actors/status/since.ts';
+import type { StateChange } from '../../actors/status/sinceMap.ts';
 import { wayIdsOf } from '../../machines/drawing/ways.ts';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
@@ -37,7 +37,7 @@ export class TransitionHistory {
     this.#state = { state, at: since };
   }
 
-  move({ actor, state, at }: Move): void {
+  move({ actor, state, at }: StateChange): void {
     if (actor !== this.#path) return;
     const before = this.#state;
     if (before) this.#stays.set(before.state, at - before.at);

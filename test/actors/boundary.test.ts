@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback } from 'xstate';
 import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
-import type { PortAnswer } from '../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../actors/portOutcome.ts';
 import { createReplay } from '../../actors/replay/replay.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { nextTask, Schedule } from '../../testing/simulation/run/schedule.ts';
@@ -106,8 +106,8 @@ describe('the recording boundary', () => {
     const clock = { ...new Schedule(START).mortalClock(), now: () => (now += 1_000) };
     const world = { ports: {}, feeds: {} } as unknown as World; // what is told needs neither
     const boundary = createBoundary(world, { clock, onError: () => {}, record: (entry) => void entries.push(entry) });
-    const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.tell>[0];
-    const tell = () => boundary.tell(to, { type: 'node.drain', at: START });
+    const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];
+    const tell = () => boundary.deliver(to, { type: 'node.drain', at: START });
     tell();
     tell();
     await nextTask();
@@ -180,15 +180,15 @@ describe('the recording boundary', () => {
 });
 
 test('who counts is told how each call went, with what it was about and how long it took; what it throws is its own', async () => {
-  const told: PortAnswer[] = [];
-  const answers = (answer: PortAnswer) => {
+  const told: PortOutcome[] = [];
+  const answers = (answer: PortOutcome) => {
     told.push(answer);
     throw new Error('miscounted');
   };
   const node = await simulatedNode({ pods: [podWith('web')], parts: { answers } });
   node.runtime.faults.add({ call: 'createContainer', times: 1, error: { message: 'no space left' } });
   await node.advance('20s');
-  const of = (port: PortAnswer['port']) => told.filter((answer) => answer.port === port);
+  const of = (port: PortOutcome['port']) => told.filter((answer) => answer.port === port);
   expect(of('runSandbox')).toMatchObject([
     { input: { attempt: 0 }, output: { state: 'ready' }, ms: expect.any(Number) },
   ]);

@@ -4,7 +4,7 @@ import { createActor } from 'xstate';
 import { createAlarm } from '../../actors/alarm.ts';
 import { createBoundary, type World } from '../../actors/boundary.ts';
 import { type ContainerParts, containerServices } from '../../actors/services/containers/containers.ts';
-import { withinLimit } from '../../actors/services/timeLimit.ts';
+import { withTimeout } from '../../actors/services/withTimeout.ts';
 import { every, steadyClock, systemClock } from '../../base/clock.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../cri/simulated/support.ts';
@@ -77,7 +77,7 @@ test('supports long delays for cycles, time limits, alarms and timers of machine
     const act = (signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     const options = { clock: systemClock, timeoutMs: 40 * DAY_MS, signal: new AbortController().signal };
-    void withinLimit(act, options).then(done);
+    void withTimeout(act, options).then(done);
   };
   expect(await daysUntil(limited)).toBe(40);
   const alarm = (done: () => void) =>

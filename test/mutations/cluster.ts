@@ -259,8 +259,8 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'an object may take as long as it likes',
-    file: 'actors/services/objectLimit.ts',
-    find: 'const LIMIT_MS = 1_000;',
-    put: 'const LIMIT_MS = 60_000;',
+    file: 'actors/services/objectTimeout.ts',
+    find: 'const OBJECT_TIMEOUT_MS = 1_000;',
+    put: 'const OBJECT_TIMEOUT_MS = 60_000;',
   },
 ];

@@ -104,7 +104,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C27',
     breaks: 'pods keep the addresses that the host had',
     file: 'actors/node/nodeAgent.ts',
-    find: 'board.followAddresses();',
+    find: 'board.refreshAddresses();',
     put: '',
   },
   {

@@ -188,15 +188,15 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C10',
     breaks: 'a hook of a pod that only the runtime knows goes to the node',
     file: 'actors/services/containers/hooks.ts',
-    find: 'address: podIp ?? known ??',
+    find: 'address: podIp ?? queriedAddress ??',
     put: 'address: podIp ??',
   },
   {
     rule: 'C10',
     breaks: 'a preStop exec is cut off when nobody waits for it any more',
     file: 'actors/services/containers/hooks.ts',
-    find: 'signal: new AbortController().signal, timeoutMs: timeoutMs + STOPPED_MS',
-    put: 'signal, timeoutMs: timeoutMs + STOPPED_MS',
+    find: 'signal: new AbortController().signal,',
+    put: 'signal,',
   },
   {
     rule: 'C11',

@@ -96,8 +96,8 @@ const others: readonly SeededFault[] = [
     name: 'resize-not-made',
     breaks: 'the runtime is not told of another size',
     file: 'actors/services/containers/resizing.ts',
-    find: '      await cri.updateContainerResources(request, options).catch(refused);\n',
-    put: '      if (request === undefined) refused(options);\n',
+    find: '      await cri.updateContainerResources(request, options).catch(rejectResize);\n',
+    put: '      if (request === undefined) rejectResize(options);\n',
   },
   {
     name: 'one-pod-has-room',

@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import { configMapsPath, type ObjectType, secretsPath } from '../../../kubeclient/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
-import { withinLimit } from '../../services/timeLimit.ts';
+import { withTimeout } from '../../services/withTimeout.ts';
 
 export interface HeldObject {
   /**
@@ -53,5 +53,5 @@ export function untilHeard(
       signal.throwIfAborted();
       if (!within.aborted) throw error;
     });
-  return withinLimit(act, { clock, timeoutMs: HEARD_MS, signal });
+  return withTimeout(act, { clock, timeoutMs: HEARD_MS, signal });
 }

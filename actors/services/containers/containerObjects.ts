@@ -1,6 +1,6 @@
 /**
- * Reads the ConfigMaps and Secrets that a container takes variables from, before it holds a start slot, and keeps them
- * until it is made: what is in them enters no actor, and is in no recording.
+ * Reads the ConfigMaps and Secrets that a container takes variables from, before it acquires a start slot, and caches
+ * them until the container is created. Their contents never enter an actor or a recording.
  */
 
 import { NodeFailure } from '../../../base/failure.ts';
@@ -17,75 +17,76 @@ import { containerEnvironment } from '../../../kubernetes/environment/environmen
 import type { PodObjects } from '../../../kubernetes/objects/podObjects.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 
-interface Asked {
+interface ContainerName {
   readonly pod: Pod;
   readonly container: string;
 }
 
 export interface ContainerObjects {
-  /** Fails with `CreateContainerConfigError` where something is missing that has to be there. */
-  read(asked: Asked, options: { readonly signal: AbortSignal }): Promise<PortTypes['readObjects']['output']>;
-  /** What was read last for a container that is made now. */
-  take(asked: Asked): ResolvedObjects;
-  /** Nothing more of a pod is made. */
+  /** Fails with `CreateContainerConfigError` if a required object or key is missing. */
+  read(asked: ContainerName, options: { readonly signal: AbortSignal }): Promise<PortTypes['readObjects']['output']>;
+  /** Returns and forgets the objects that were read last for a container. */
+  take(asked: ContainerName): ResolvedObjects;
+  /** Forgets the objects of a pod that creates no more containers. */
   forget(uid: string): void;
 }
 
 interface Parts {
-  /** Absent: there are none. */
+  /** Undefined if the node has no objects. */
   readonly objects?: PodObjects | undefined;
-  /** Takes note of what must not leave the agent. */
+  /** Receives values that must not leave the agent. */
   readonly learnValues?: ((pod: Pod, values: readonly string[]) => void) | undefined;
 }
 
-export function containerObjects({ objects, learnValues = () => {} }: Parts): ContainerObjects {
-  const kept = new Map<string, Map<string, ResolvedObjects>>();
+export function createContainerObjects({ objects, learnValues = () => {} }: Parts): ContainerObjects {
+  const cache = new Map<string, Map<string, ResolvedObjects>>();
   return {
     read: async ({ pod, container: name }, { signal }) => {
       const container = containerNamed(pod.spec, name)?.container;
       if (container === undefined)
         throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
       const { uid, namespace } = pod.metadata;
-      const found = await readAll(referencedObjects(container), { pod, objects, signal });
+      const objectsByKey = await readAll(referencedObjects(container), { pod, objects, signal });
       const values: string[] = [];
-      const noted = (value: string | undefined) => {
+      const collect = (value: string | undefined) => {
         if (value !== undefined) values.push(value);
         return value;
       };
-      // In the order in which a kubelet looks for them, which tells what it finds missing first.
+      // Resolve in the kubelet's order, so that the same missing object is reported first.
       containerEnvironment(container, {
-        source: (from) => (from.configMapKeyRef || from.secretKeyRef ? noted(valueOfKey(from, found, namespace)) : ''),
+        source: (from) =>
+          from.configMapKeyRef || from.secretKeyRef ? collect(valueOfKey(from, objectsByKey, namespace)) : '',
         all: (from) => {
-          const all = allValues(from, found);
+          const all = allValues(from, objectsByKey);
           values.push(...Object.values(all ?? {}));
           return all;
         },
       });
       learnValues(pod, values);
-      kept.set(uid, (kept.get(uid) ?? new Map()).set(name, found));
+      cache.set(uid, (cache.get(uid) ?? new Map()).set(name, objectsByKey));
       return null;
     },
     take: ({ pod, container }) => {
-      const ofPod = kept.get(pod.metadata.uid);
-      const found = ofPod?.get(container);
-      ofPod?.delete(container);
-      if (ofPod?.size === 0) kept.delete(pod.metadata.uid);
-      return found ?? new Map();
+      const podCache = cache.get(pod.metadata.uid);
+      const objectsByKey = podCache?.get(container);
+      podCache?.delete(container);
+      if (podCache?.size === 0) cache.delete(pod.metadata.uid);
+      return objectsByKey ?? new Map();
     },
-    forget: (uid) => void kept.delete(uid),
+    forget: (uid) => void cache.delete(uid),
   };
 }
 
 async function readAll(
-  named: ReturnType<typeof referencedObjects>,
-  { pod, objects, signal }: Pick<Asked, 'pod'> & Pick<Parts, 'objects'> & { readonly signal: AbortSignal },
+  references: ReturnType<typeof referencedObjects>,
+  { pod, objects, signal }: Pick<ContainerName, 'pod'> & Pick<Parts, 'objects'> & { readonly signal: AbortSignal },
 ): Promise<ResolvedObjects> {
   if (objects === undefined) return new Map();
-  const found = named.map(async (each) => {
+  const reads = references.map(async (each) => {
     const object = await objects.get(pod, each.kind, each.name, { signal }).catch(asError);
     return [objectKey(each), object] as const;
   });
-  const all = new Map(await Promise.all(found));
+  const all = new Map(await Promise.all(reads));
   signal.throwIfAborted();
   return all;
 }

@@ -1,4 +1,4 @@
-/** Reads what the runtime shows of a container; of one that has ended with its last words (C22). */
+/** Reads the runtime's status of a container, and the termination message of an exited one (C22). */
 
 import { messageOf } from '../../../base/failure.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
@@ -12,13 +12,16 @@ import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { unlessGone } from '../sandboxes/sandboxes.ts';
 
-const LONGEST_FILE = 4_096;
-const LONGEST_FROM_LOG = 2_048;
-const MOST_LINES = 80;
-/** Runtimes part lines at 16 KiB: so much of a log's end holds what is asked for with the starts of its lines. */
-const LOG_END = 65_536;
+const MAX_FILE_BYTES = 4_096;
+const MAX_LOG_MESSAGE_BYTES = 2_048;
+const MAX_LOG_LINES = 80;
+/** Runtimes split lines at 16 KiB. This many bytes contain the requested ones including the prefixes of their lines. */
+const LOG_TAIL_BYTES = 65_536;
 
-/** Null when the runtime does not have it. A status does not name the sandbox; a list does. */
+/**
+ * Returns null if the runtime does not have the container. A status does not contain the sandbox ID, so the caller
+ * passes it.
+ */
 export async function readContainer(
   { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
   { id, sandboxId = '' }: { readonly id: string; readonly sandboxId?: string },
@@ -26,14 +29,14 @@ export async function readContainer(
 ): Promise<ObservedContainer | null> {
   try {
     const { status } = await cri.containerStatus({ containerId: id, verbose: false }, options);
-    const shown = status && observedContainerStatus(status, sandboxId);
-    if (!shown) return null;
-    if (shown.state !== 'exited') return shown;
-    // The runtime's own word comes before the container's.
-    const message = [shown.message, await terminationMessage(files, terminationMessageSource(status))]
+    const container = status && observedContainerStatus(status, sandboxId);
+    if (!container) return null;
+    if (container.state !== 'exited') return container;
+    // The runtime's message precedes the container's.
+    const message = [container.message, await terminationMessage(files, terminationMessageSource(status))]
       .filter(Boolean)
       .join(': ');
-    return message === '' ? shown : { ...shown, message };
+    return message === '' ? container : { ...container, message };
   } catch (error) {
     unlessGone(error);
     return null;
@@ -42,29 +45,29 @@ export async function readContainer(
 
 async function terminationMessage(files: FileSystem, { file, log }: TerminationMessageSource): Promise<string> {
   if (file !== undefined) {
-    const written = await tailOf(files, file, LONGEST_FILE);
-    if (typeof written === 'string') return `Error on reading termination log ${file}: ${written}`;
-    if (written.length > 0) return textOf(written);
+    const contents = await readTail(files, file, MAX_FILE_BYTES);
+    if (typeof contents === 'string') return `Error on reading termination log ${file}: ${contents}`;
+    if (contents.length > 0) return decodeTail(contents);
   }
   if (log === undefined) return '';
-  const end = await tailOf(files, log, LOG_END);
-  if (typeof end === 'string') return `Error on reading termination message from logs: ${end}`;
-  return textOf(lastLogLines(end, MOST_LINES).subarray(-LONGEST_FROM_LOG));
+  const tail = await readTail(files, log, LOG_TAIL_BYTES);
+  if (typeof tail === 'string') return `Error on reading termination message from logs: ${tail}`;
+  return decodeTail(lastLogLines(tail, MAX_LOG_LINES).subarray(-MAX_LOG_MESSAGE_BYTES));
 }
 
-/** What stands there, nothing when there is no such file, or why it cannot be read. */
-async function tailOf(files: FileSystem, path: string, most: number): Promise<Buffer | string> {
+/** Returns the end of the file, an empty buffer if there is no file, or the reason why it cannot be read. */
+async function readTail(files: FileSystem, path: string, maxBytes: number): Promise<Buffer | string> {
   try {
-    return await files.tail(path, most);
+    return await files.tail(path, maxBytes);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
     return messageOf(error);
   }
 }
 
-/** As text; a character whose beginning was cut off is left out. */
-function textOf(bytes: Buffer): string {
-  const isMiddle = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;
-  const start = bytes.findIndex((byte) => !isMiddle(byte));
+/** Decodes UTF-8 and drops a partial character at the start. */
+function decodeTail(bytes: Buffer): string {
+  const isContinuation = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;
+  const start = bytes.findIndex((byte) => !isContinuation(byte));
   return bytes.toString('utf8', Math.max(0, start));
 }

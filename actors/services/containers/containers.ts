@@ -1,4 +1,4 @@
-/** Fills the ports of a container over the CRI. */
+/** Implements the ports of a container over the CRI. */
 
 import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../../../base/failure.ts';
@@ -29,15 +29,15 @@ import { prepareMounts } from '../disk/mounts.ts';
 import { type FindImageUser, imageUsers } from '../images/imageUsers.ts';
 import type { FindRuntimeHandler } from '../sandboxes/runtimeClasses.ts';
 import { requireImageVolumes, requireStopSignal } from '../sandboxes/runtimeFeatures.ts';
-import { despiteReservation, unlessGone } from '../sandboxes/sandboxes.ts';
+import { retryWhileReserved, unlessGone } from '../sandboxes/sandboxes.ts';
 import type { ContainerObjects } from './containerObjects.ts';
 import { readContainer } from './containerStatus.ts';
-import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
+import { findChangedId, listRuns, readKnownContainer } from './knownContainer.ts';
 
-/** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
-const LEAST_GRACE_SECONDS = 2;
-/** How much longer than its grace a stop may take before the runtime is thought to hang. */
-const STOP_SLACK_MS = 120_000;
+/** Minimum time between SIGTERM and SIGKILL, even if the grace period is used up (C10). */
+const MIN_GRACE_SECONDS = 2;
+/** Time beyond the grace period after which a stop is considered hung. */
+const STOP_TIMEOUT_MARGIN_MS = 120_000;
 
 export interface ContainerParts {
   readonly cri: Cri;
@@ -69,11 +69,11 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     startContainer: async (known, { signal }) => {
       const { pod, container } = known;
       const { id, refusal } = await start({ cri, files }, known, { signal });
-      const started = await readKnown({ cri, files }, { ...known, id }, { signal });
+      const started = await readKnownContainer({ cri, files }, { ...known, id }, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (refusal !== undefined) return { ...started, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
-      // The container runs, and its log is there: without the link only collectors of logs do not find it.
+      // The container runs and its log exists. Without the link, only log collectors miss it.
       await linkLog(layout, { pod: pod.metadata, container, id: started.id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
@@ -84,7 +84,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
       return null;
     },
-    inspectContainer: (known, options) => readKnown({ cri, files }, known, options),
+    inspectContainer: (known, options) => readKnownContainer({ cri, files }, known, options),
   };
 }
 
@@ -94,7 +94,7 @@ async function linkLog(
   { logFile, signal }: { readonly logFile: string; readonly signal: AbortSignal },
 ): Promise<void> {
   await writeLogSymlink(layout, link, logFile);
-  // Where that hung, the pod may be gone by now, and its logs with it: nobody else would remove the link.
+  // If the call hung, the pod and its logs may be gone by now, and nothing else would remove the link.
   if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, link);
 }
 
@@ -117,9 +117,9 @@ async function create(
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], facts.hostIps);
   // The call holds a start slot, so independent steps run in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
-    userOf(imageUserOf, { pod, container, imageRef }, { signal }),
-    withCurrentResolvConf(facts).catch(unknownResolver),
-    targetOf(cri, input, { signal }),
+    imageUserIfNeeded(imageUserOf, { pod, container, imageRef }, { signal }),
+    withCurrentResolvConf(facts).catch(rejectUnknownResolver),
+    findTarget(cri, input, { signal }),
     createTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
     requireImageVolumes(cri, container, volumes, { signal }),
@@ -128,29 +128,39 @@ async function create(
   // With thousands of variables the configuration takes milliseconds, and many containers can get here at once.
   const turn = clock.turns?.next();
   if (turn !== undefined) await turn;
-  const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
+  const userNamespace = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const objects = parts.variableObjects.take(input);
-  const found = { ...user, ...target, ...own, services: parts.serviceVariables(pod), objects };
-  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node: facts, ...found };
-  const wanted = { ...given, ...(await prepareMounts(parts, given, signal)) };
+  const resolved = { ...user, ...target, ...userNamespace, services: parts.serviceVariables(pod), objects };
+  const baseInput = {
+    pod,
+    container,
+    attempt,
+    imageRef,
+    volumes,
+    sandboxIps,
+    terminationLog,
+    node: facts,
+    ...resolved,
+  };
+  const configInput = { ...baseInput, ...(await prepareMounts(parts, baseInput, signal)) };
   const request = {
     podSandboxId: sandbox.id,
-    config: containerConfig(wanted),
-    sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, own.users),
+    config: containerConfig(configInput),
+    sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, userNamespace.users),
   };
-  const make = async () => (await cri.createContainer(request, { signal })).containerId;
-  const take = () => takeEarlier(cri, input, { container, signal });
-  return despiteReservation(make, take, { clock, signal }).catch((error) => {
+  const createNew = async () => (await cri.createContainer(request, { signal })).containerId;
+  const adoptExisting = () => adoptEarlier(cri, input, { container, signal });
+  return retryWhileReserved(createNew, adoptExisting, { clock, signal }).catch((error) => {
     throw failedCreate(error);
   });
 }
 
 /**
- * Made by a call whose answer was lost, or by another agent: taken if it runs here, else cleared away. What was only
- * created may be of before a resize or another change of its pod; a kubelet makes another then, too
- * (ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go).
+ * Adopts a running container from an earlier call, whose response was lost, or from another agent. Removes any other
+ * one. A container that was only created may predate a resize or another change of the pod, and a kubelet creates a new
+ * one then, too (ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go).
  */
-async function takeEarlier(
+async function adoptEarlier(
   cri: Cri,
   input: CreateInput,
   { container, signal }: { readonly container: Container; readonly signal: AbortSignal },
@@ -163,15 +173,18 @@ async function takeEarlier(
   return undefined;
 }
 
-/** As on a kubelet, which tells the runtime of the whole pod again with each container (C20). */
-function unknownResolver(cause: unknown): never {
+/** The kubelet also passes the whole pod, including its DNS configuration, to the runtime with each container (C20). */
+function rejectUnknownResolver(cause: unknown): never {
   throw new NodeFailure('CreateContainerConfigError', messageOf(cause), {
     cause,
   });
 }
 
-/** Whom the image runs as, asked for only where the pod leaves it open; rejects when that may not be root (runAsNonRoot). */
-async function userOf(
+/**
+ * Returns the image's user if the pod does not specify one. Rejects if the container may not run as root but would
+ * (runAsNonRoot).
+ */
+async function imageUserIfNeeded(
   imageUserOf: FindImageUser,
   { pod, container, imageRef }: { pod: Pod; container: Container; imageRef: string },
   options: CallOptions,
@@ -184,15 +197,15 @@ async function userOf(
   return { imageUser: user };
 }
 
-/** The container whose processes an ephemeral one shares: the newest of the name that it gives. */
-async function targetOf(
+/** Returns the container whose processes an ephemeral container shares: the newest one with the target name. */
+async function findTarget(
   cri: Cri,
   { pod, container }: CreateInput,
   options: CallOptions,
 ): Promise<{ targetId?: string }> {
   const name = pod.spec.ephemeralContainers?.find((each) => each.name === container)?.targetContainerName;
   if (!name) return {};
-  const all = await runsOf(cri, pod, name, options);
+  const all = await listRuns(cri, pod, name, options);
   const [newest] = all.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
   if (newest === undefined)
     throw new NodeFailure('CreateContainerConfigError', `unable to find target container ${name}`);
@@ -200,21 +213,21 @@ async function targetOf(
 }
 
 async function findAttempt(cri: Cri, input: CreateInput, options: CallOptions): Promise<ObservedContainer | undefined> {
-  return (await runsOf(cri, input.pod, input.container, options)).find(({ attempt }) => attempt === input.attempt);
+  return (await listRuns(cri, input.pod, input.container, options)).find(({ attempt }) => attempt === input.attempt);
 }
 
-/** What is no word against the start of a container: it may run, or be about to. */
-const NOT_REFUSED: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
+/** Errors after which the container may still be running or about to run. */
+const INCONCLUSIVE_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
 
-const MAY_RUN: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
+const POSSIBLY_RUNNING_STATES: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
-/** The id under which the runtime has the container and, if it refused to start it, why. */
+/** The ID under which the runtime has the container and, if it refused to start it, why. */
 interface Start {
   readonly id: string;
   readonly refusal?: { readonly message: string };
 }
 
-/** Starts a container that is only created. A container that a call started whose answer was lost is left as it is. */
+/** Starts a container that is only created. A container started by a call whose response was lost is left as it is. */
 async function start(
   parts: { readonly cri: Cri; readonly files: FileSystem },
   known: KnownContainer,
@@ -224,61 +237,69 @@ async function start(
     await parts.cri.startContainer({ containerId: known.id }, options);
     return { id: known.id };
   } catch (error) {
-    if (error instanceof NodeFailure && NOT_REFUSED.has(error.reason)) throw error;
-    const shown = await readKnown(parts, known, options);
-    if (shown?.state === 'created' && shown.id !== known.id) return start(parts, { ...known, id: shown.id }, options);
-    // The answer of a call that worked was lost; a start that failed shows as an end with its own reason. One in a
-    // state that the runtime does not know may run.
-    if (shown && MAY_RUN.has(shown.state)) return { id: shown.id };
-    if (shown?.state === 'exited' && !hasRunReason(shown.reason, 'StartError')) return { id: shown.id };
+    if (error instanceof NodeFailure && INCONCLUSIVE_REASONS.has(error.reason)) throw error;
+    const observed = await readKnownContainer(parts, known, options);
+    if (observed?.state === 'created' && observed.id !== known.id)
+      return start(parts, { ...known, id: observed.id }, options);
+    // If the response of a successful call was lost, the container runs or has exited. A failed start shows as an exit
+    // with its own reason. A container in an unknown state may be running.
+    if (observed && POSSIBLY_RUNNING_STATES.has(observed.state)) return { id: observed.id };
+    if (observed?.state === 'exited' && !hasRunReason(observed.reason, 'StartError')) return { id: observed.id };
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
-    if (shown?.state === 'exited') return { id: shown.id, refusal: { message } };
-    throw new NodeFailure(refusalOf(shown), message, { cause: error });
+    if (observed?.state === 'exited') return { id: observed.id, refusal: { message } };
+    throw new NodeFailure(startFailureReason(observed), message, { cause: error });
   }
 }
 
-/** The reason of a failed start. A container that is still created has not ended, because the call never arrived. */
-const refusalOf = (shown: ObservedContainer | null): FailureReason => (shown === null ? 'NotFound' : 'RuntimeError');
+/**
+ * Returns the reason of a failed start. A container that is still in the state created has not exited, because the call
+ * never arrived.
+ */
+const startFailureReason = (observed: ObservedContainer | null): FailureReason =>
+  observed === null ? 'NotFound' : 'RuntimeError';
 
-/** Under the id that is known and, where the runtime has it under another, under that within what is left. */
+/**
+ * Stops the container under its known ID and, if the runtime has it under a changed ID, under that one within the
+ * remaining grace period.
+ */
 async function stop(
   { cri, layout: { files }, clock }: Pick<ContainerParts, 'cri' | 'layout' | 'clock'>,
   { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
   const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
-  // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
-  const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
-  const beganAt = clock.monotonic();
+  // If the clock was set back after the deadline was computed, the grace period must not become longer (C10).
+  const seconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, left));
+  const startedAt = clock.monotonic();
   const stopWithin = async (id: string, within: number) => {
-    const options = { signal, timeoutMs: within * 1_000 + STOP_SLACK_MS };
+    const options = { signal, timeoutMs: within * 1_000 + STOP_TIMEOUT_MARGIN_MS };
     await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);
     return readContainer({ cri, files }, { id }, { signal });
   };
   try {
     const stopped = await stopWithin(known.id, seconds);
     if (stopped !== null) return stopped;
-    const other = await otherIdOf(cri, known, { signal });
+    const other = await findChangedId(cri, known, { signal });
     if (other === undefined) return null;
-    return await stopWithin(other, Math.max(LEAST_GRACE_SECONDS, secondsLeft(seconds, beganAt, clock)));
+    return await stopWithin(other, Math.max(MIN_GRACE_SECONDS, secondsLeft(seconds, startedAt, clock)));
   } catch (cause) {
-    throw failedStop(cause, secondsLeft(seconds, beganAt, clock));
+    throw failedStop(cause, secondsLeft(seconds, startedAt, clock));
   }
 }
 
-/** Until it is tried again the clock may be set: what is left of the grace that it gave is known only here. */
+/** Adds the remaining grace period to the failure, because the clock may be set before the retry. */
 function failedStop(cause: unknown, graceSeconds: number): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });
 }
 
-/** What the runtime says when it does not make a container. */
-const REFUSALS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
+/** Reasons for which the runtime does not create a container. */
+const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
 
 function failedCreate(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
-  // What it was to be made from is gone, which may be had again.
+  // The image or sandbox is gone and can be recreated.
   if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });
-  if (!REFUSALS.has(cause.reason)) return cause;
+  if (!REFUSAL_REASONS.has(cause.reason)) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });
 }

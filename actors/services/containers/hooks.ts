@@ -1,4 +1,4 @@
-/** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
+/** Implements the port of lifecycle hooks (exec, httpGet and sleep), each within the remaining grace period (C10). */
 
 import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { messageOf, NodeFailure, toFailure } from '../../../base/failure.ts';
@@ -18,7 +18,7 @@ import { type GoUrl, textOfBytes } from '../http/goUrl.ts';
 import { BodyFailure } from '../http/httpExchange.ts';
 import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
-import { withinLimit } from '../timeLimit.ts';
+import { withTimeout } from '../withTimeout.ts';
 import { containerNamed } from './containers.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
@@ -28,17 +28,19 @@ interface HookRun {
   readonly handler: Handler;
   readonly container: Container;
   readonly id: string;
-  /** Where the pod is reached. */
+  /** IP address of the pod. */
   readonly address: string;
-  /** Milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A postStart hook has no deadline: it takes as long as it says. */
+/** A postStart hook runs without a deadline. */
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
-/** How much longer than the grace a command may take that a stop then ends; this too is only against a silent runtime. */
-const STOPPED_MS = 120_000;
+/**
+ * Time beyond the grace period after which an exec call is given up. The stop of the container terminates the command,
+ * so this only guards against an unresponsive runtime.
+ */
+const EXEC_TIMEOUT_MARGIN_MS = 120_000;
 
 export interface HookParts {
   readonly cri: Cri;
@@ -50,41 +52,41 @@ export interface HookParts {
 
 export function hookService(parts: HookParts): Service<'runHook'> {
   const { cri, clock, node } = parts;
-  return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
-    const deadline = given ?? clock.now() + graceSeconds * 1_000;
-    const beganAt = clock.monotonic();
-    const left = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, beganAt, clock) });
+  return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: requestedDeadline }, { signal }) => {
+    const deadline = requestedDeadline ?? clock.now() + graceSeconds * 1_000;
+    const startedAt = clock.monotonic();
+    const left = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, startedAt, clock) });
     const container = containerNamed(pod, name);
     const handler = container.lifecycle?.[hook];
     if (handler === undefined) return { ...left(), failure: null };
     const isUnknown = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
-    // A postStart hook does not use up a grace.
+    // A postStart hook does not use up the grace period.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
-      const known = isUnknown ? await addressOf(cri, id, { hostIps: node().hostIps, signal }) : undefined;
+      const queriedAddress = isUnknown ? await queryAddress(cri, id, { hostIps: node().hostIps, signal }) : undefined;
       const warnings = await runHandler(parts, {
         hook,
         handler,
         container,
         id,
-        address: podIp ?? known ?? node().hostIps[0] ?? '127.0.0.1',
+        address: podIp ?? queriedAddress ?? node().hostIps[0] ?? '127.0.0.1',
         timeoutMs,
         signal,
       });
       return { ...left(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
-      const failure = new NodeFailure(reason, failureText(pod, name, handler, cause), { cause });
+      const failure = new NodeFailure(reason, hookFailureMessage(pod, name, handler, cause), { cause });
       return { ...left(), failure: toFailure(failure, clock.now()) };
     }
   };
 }
 
 /**
- * The address of a pod whose sandbox the agent does not know, from the runtime's status of it. Undefined for a pod on the
- * host's network.
+ * Reads the address of a pod from the runtime if the agent does not know its sandbox. Returns undefined for a pod on
+ * the host's network.
  */
-async function addressOf(
+async function queryAddress(
   cri: Cri,
   id: string,
   { hostIps, signal }: { hostIps: readonly string[]; signal: AbortSignal },
@@ -96,25 +98,30 @@ async function addressOf(
   return status && observedSandboxStatus(status, hostIps)?.ips?.[0];
 }
 
-/** In the words of a kubelet: what hook it was, and why it failed. */
-function failureText(pod: Pod, container: string, { exec, httpGet: get, sleep }: Handler, cause: unknown): string {
+/** Returns the kubelet's message for a failed hook. */
+function hookFailureMessage(
+  pod: Pod,
+  container: string,
+  { exec, httpGet: get, sleep }: Handler,
+  cause: unknown,
+): string {
   const { name, namespace, uid } = pod.metadata;
-  const where = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${wordsOf(cause)}`;
+  const where = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${describeCause(cause)}`;
   if (exec) {
     const output = cause instanceof CommandFailure ? cause.output : '';
     return `Exec lifecycle hook ([${(exec.command ?? []).join(' ')}]) ${where}, message: ${quoted(output)}`;
   }
   if (get) return `HTTP lifecycle hook (${get.path ?? ''}) ${where}`;
   if (sleep) return `Sleep lifecycle hook (${sleep.seconds}) ${where}`;
-  return `Cannot run handler: ${wordsOf(cause)}`;
+  return `Cannot run handler: ${describeCause(cause)}`;
 }
 
-function wordsOf(cause: unknown): string {
+function describeCause(cause: unknown): string {
   if (cause instanceof NodeFailure) return runtimeMessageWithCode(cause);
   return messageOf(cause);
 }
 
-/** A command that ended with another code than 0, with what it wrote. */
+/** The failure of a command with a non-zero exit code, with its output. */
 class CommandFailure extends Error {
   readonly output: string;
 
@@ -132,65 +139,71 @@ async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[
     return [];
   }
   if (handler.httpGet) return get(parts, run, handler.httpGet);
-  // `tcpSocket` is in the API but was never implemented for hooks, and fails (`Run` in `pkg/kubelet/lifecycle/handlers.go`).
+  // `tcpSocket` is in the API but was never implemented for hooks, and fails (`Run` in
+  // `pkg/kubelet/lifecycle/handlers.go`).
   if (handler.sleep === undefined) throw new Error(`invalid handler: ${Object.keys(handler).join()}`);
   await waitOnce(clock.now() + Math.min(timeoutMs, handler.sleep.seconds * 1_000), clock, signal);
   return [];
 }
 
-const LONGEST_OUTPUT = 1_024;
+const MAX_OUTPUT_BYTES = 1_024;
 
-/** For the runtime, none is no limit: before a stop it is the end of the container that ends the command. */
+/** Zero means no limit in the CRI. A preStop command is terminated by the stop of the container instead. */
 const UNLIMITED = 0n;
 
 /**
- * A command before a stop is not cut off when the grace ends (C10), only waited for no longer: it lives through what the
- * stop still gets. So its call is not aborted with the wait for it, and has a limit of its own.
+ * Runs the command of a hook. A preStop command is not interrupted at the end of the grace period (C10), and continues
+ * during the time that the stop still allows. Therefore its call does not use the caller's signal and has its own
+ * limit.
  */
 async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
   const { id, hook, timeoutMs, signal } = run;
   const request = { containerId: id, cmd: [...cmd], timeout: UNLIMITED };
-  if (hook === 'postStart') return concluded(cmd, await cri.execSync(request, { signal }));
-  const command = cri.execSync(request, { signal: new AbortController().signal, timeoutMs: timeoutMs + STOPPED_MS });
-  const ended = new AbortController();
-  const tell = () => ended.abort();
-  signal.addEventListener('abort', tell, { once: true });
-  command.then(tell, tell);
-  await waitOnce(clock.now() + timeoutMs, clock, ended.signal);
-  signal.removeEventListener('abort', tell);
-  if (ended.signal.aborted && !signal.aborted) concluded(cmd, await command);
+  if (hook === 'postStart') return requireSuccess(cmd, await cri.execSync(request, { signal }));
+  const command = cri.execSync(request, {
+    signal: new AbortController().signal,
+    timeoutMs: timeoutMs + EXEC_TIMEOUT_MARGIN_MS,
+  });
+  const waitAbort = new AbortController();
+  const stopWaiting = () => waitAbort.abort();
+  signal.addEventListener('abort', stopWaiting, { once: true });
+  command.then(stopWaiting, stopWaiting);
+  await waitOnce(clock.now() + timeoutMs, clock, waitAbort.signal);
+  signal.removeEventListener('abort', stopWaiting);
+  if (waitAbort.signal.aborted && !signal.aborted) requireSuccess(cmd, await command);
 }
 
-function concluded(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
+function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
   if (exitCode === 0) return;
-  const text = (bytes: Uint8Array) => truncateToBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);
-  const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${text(stderr)}`;
-  throw new CommandFailure(message, text(Buffer.concat([stdout, stderr])));
+  const decode = (bytes: Uint8Array) => truncateToBytes(Buffer.from(bytes).toString('utf8'), MAX_OUTPUT_BYTES);
+  const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${decode(stderr)}`;
+  throw new CommandFailure(message, decode(Buffer.concat([stdout, stderr])));
 }
 
-/** That it was answered is enough: neither the status of an answer nor its body, which may break off, says anything. */
+/** Sends the request of a hook. Any response counts as success, regardless of its status and of a truncated body. */
 async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
-  const targetOf = (asked: HttpGetAction) => httpTarget(asked, container, { address, purpose: 'lifecycle' });
+  const targetOf = (httpGetAction: HttpGetAction) =>
+    httpTarget(httpGetAction, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
     const target = targetOf(action);
     try {
-      await answered(network, target, limited);
+      await requireResponse(network, target, limited);
       return [];
     } catch (error) {
       if (!isAnsweredInPlain(error)) throw error;
-      // Whoever asks for TLS of a server that has none is answered all the same, and sends it no secret.
+      // A plain HTTP response to an HTTPS request counts too. The retry over HTTP must not send the credentials.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
       const plain = targetOf({ ...action, httpHeaders, scheme: 'HTTP' });
-      // When that fails too, what is told of is what was wrong first.
-      await answered(network, plain, limited).catch(() => Promise.reject(error));
-      return [fallback(target.url)];
+      // If the retry fails too, report the original error.
+      await requireResponse(network, plain, limited).catch(() => Promise.reject(error));
+      return [fallbackEvent(target.url)];
     }
   };
-  return withinLimit(act, { clock, timeoutMs, signal });
+  return withTimeout(act, { clock, timeoutMs, signal });
 }
 
-async function answered(network: Network, target: HttpTarget, signal: AbortSignal): Promise<void> {
+async function requireResponse(network: Network, target: HttpTarget, signal: AbortSignal): Promise<void> {
   try {
     await httpGet(target, { network, signal });
   } catch (error) {
@@ -198,7 +211,7 @@ async function answered(network: Network, target: HttpTarget, signal: AbortSigna
   }
 }
 
-const fallback = ({ fields: { host } }: GoUrl): EventMessage => ({
+const fallbackEvent = ({ fields: { host } }: GoUrl): EventMessage => ({
   eventType: 'Warning',
   reason: 'LifecycleHTTPFallback',
   message: `request to HTTPS lifecycle hook ${textOfBytes(host)} got HTTP response, retry with HTTP succeeded`,

@@ -1,4 +1,4 @@
-/** Reads the ends of the logs of a pod's failed containers. */
+/** Reads the last log lines of a pod's containers. */
 import { join } from 'node:path';
 import { lastLogLines } from '../../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
@@ -6,49 +6,51 @@ import { createLayout, type LayoutFolders } from '../../../host/pods/layout.ts';
 import { type PodWithTree, podActors } from '../../../show/actors/podActors.ts';
 import { type LogTail, type LogTails, lastFailedRun, latestRun } from '../../../show/logTail.ts';
 
-const LINES = 5;
-/** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */
-const LOG_END = 16_384;
-const LONGEST_LINE = 500;
+const FAILED_RUN_LINES = 5;
+/** Number of bytes to read from the end of a log. A longer line is cut at the start. */
+const LOG_TAIL_BYTES = 16_384;
+const MAX_LINE_LENGTH = 500;
 
-async function tailOf(files: FileSystem, file: string, count = LINES): Promise<LogTail | undefined> {
+async function readTail(files: FileSystem, file: string, count = FAILED_RUN_LINES): Promise<LogTail | undefined> {
   try {
-    const text = lastLogLines(await files.tail(file, LOG_END), count)
+    const text = lastLogLines(await files.tail(file, LOG_TAIL_BYTES), count)
       .toString('utf8')
       .trimEnd();
     const lines = text === '' ? [] : text.split('\n');
-    return { file, lines: lines.map((line) => line.slice(-LONGEST_LINE)) };
+    return { file, lines: lines.map((line) => line.slice(-MAX_LINE_LENGTH)) };
   } catch {
-    // It was rotated away or removed, or never made: then there is nothing to tell.
+    // The log was rotated, removed, or never created.
     return undefined;
   }
 }
 
-/** What the failed containers of a pod said last; those that did not fail, or have no log, are not in it. */
-export async function readLogTails(seen: PodWithTree, folders: LayoutFolders): Promise<LogTails> {
+/** Returns the last log lines of the pod's failed containers that have a log. */
+export async function readLogTails(podWithTree: PodWithTree, folders: LayoutFolders): Promise<LogTails> {
   const { containerLogDir, files } = createLayout(folders);
-  const found = podActors(seen).containers.map(async (container) => {
+  const tails = podActors(podWithTree).containers.map(async (container) => {
     const { name } = container.actor;
     const run = lastFailedRun(container);
     const tail =
-      run === undefined ? undefined : await tailOf(files, join(containerLogDir(seen.pod.metadata, name), `${run}.log`));
+      run === undefined
+        ? undefined
+        : await readTail(files, join(containerLogDir(podWithTree.pod.metadata, name), `${run}.log`));
     return tail ? [[name, tail] as const] : [];
   });
-  return new Map((await Promise.all(found)).flat());
+  return new Map((await Promise.all(tails)).flat());
 }
 
-/** Of one container that somebody asks for, more is told, and what its run says that goes on. */
-const LATEST_LINES = 10;
+/** For a single container, more lines are shown, and its current run counts as well. */
+const LATEST_RUN_LINES = 10;
 
-/** How the log of a container ends that it writes, or wrote last; undefined where there is none. */
+/** Returns the last log lines of the container's latest run, or undefined if there is no log. */
 export async function readLatestLog(
-  seen: PodWithTree,
+  podWithTree: PodWithTree,
   name: string,
   folders: LayoutFolders,
 ): Promise<LogTail | undefined> {
   const { containerLogDir, files } = createLayout(folders);
-  const container = podActors(seen).containers.find(({ actor }) => actor.name === name);
+  const container = podActors(podWithTree).containers.find(({ actor }) => actor.name === name);
   const run = container && latestRun(container);
   if (run === undefined) return undefined;
-  return tailOf(files, join(containerLogDir(seen.pod.metadata, name), `${run}.log`), LATEST_LINES);
+  return readTail(files, join(containerLogDir(podWithTree.pod.metadata, name), `${run}.log`), LATEST_RUN_LINES);
 }

@@ -1,4 +1,4 @@
-/** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
+/** Implements the ports of container logs: their rotation, and the restart counts that they imply. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
@@ -7,18 +7,18 @@ import type { Layout } from '../../../host/pods/layout.ts';
 import { nextRunByLogs } from '../../../host/pods/loggedRuns.ts';
 import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
 import type { Services } from '../../boundary.ts';
-import { withinLimit } from '../timeLimit.ts';
+import { withTimeout } from '../withTimeout.ts';
 
-/** How large a container's log gets, and how many files there are of it. */
+/** Limits of the logs of a container. */
 export interface LogPolicy {
-  /** Infinity: logs are never rotated. */
+  /** Infinity disables rotation. */
   readonly maxBytes: number;
   readonly maxFiles: number;
-  /** How many logs are rotated at a time. */
+  /** Number of logs that are rotated concurrently. */
   readonly workers: number;
 }
 
-/** The kubelet's own. */
+/** The kubelet's defaults. */
 export const defaultLogPolicy: LogPolicy = { maxBytes: 10 * 1024 * 1024, maxFiles: 5, workers: 1 };
 
 interface LogParts {
@@ -37,11 +37,11 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
     countRestarts: async ({ pod, containers, limitMs }, { signal }) => {
       const count = async (container: string): Promise<[string, number]> => {
         const directory = layout.containerLogDir(pod.metadata, container);
-        // A folder that hangs cannot be called off; nobody waits for it any more.
-        const look = (limit: AbortSignal) => unlessAborted(nextRunByLogs(layout.files, directory), limit);
+        // A hanging directory read cannot be cancelled, only abandoned.
+        const countRuns = (limit: AbortSignal) => unlessAborted(nextRunByLogs(layout.files, directory), limit);
         try {
           const limited =
-            limitMs === undefined ? look(signal) : withinLimit(look, { clock, timeoutMs: limitMs, signal });
+            limitMs === undefined ? countRuns(signal) : withTimeout(countRuns, { clock, timeoutMs: limitMs, signal });
           return [container, await limited];
         } catch (error) {
           onError('countRestarts', error);
@@ -52,16 +52,16 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
     },
     rotateLogs: async ({ logs }, { signal }) => {
       if (maxBytes === Infinity) return null;
-      const waiting = [...logs];
+      const queue = [...logs];
       const work = async () => {
-        for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+        for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
           const { pod, container, id: containerId, attempt } = next;
           const reopen = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
           try {
             const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
             await rotateIfNeeded({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
           } catch (error) {
-            // One that ends meanwhile, or whose disk is full, keeps nobody else waiting.
+            // A container that exits meanwhile, or a full disk, must not affect the other logs.
             if (!signal.aborted) onError('rotateLogs', error);
           }
         }

@@ -1,18 +1,18 @@
 /**
- * Sandboxes that the runtime cannot remove: when a client is killed while containerd 1.6 starts a container, containerd
- * may keep a task that it takes for ended and the shim does not. Only a restart makes it look again.
+ * Sandboxes that the runtime cannot remove. If a client is killed while containerd 1.6 starts a container, containerd
+ * may retain a task that it considers exited but the shim does not. Only a restart of containerd resolves this.
  */
 import { NodeFailure } from '../../../base/failure.ts';
 
-/** Asks for the restart of the runtime that belongs to this node; its pods go on meanwhile. */
+/** Requests a restart of the private runtime. Its pods continue meanwhile. */
 export type RestartRuntime = (why: string) => void;
 
-/** A removal that failed, with what helps; `isOwn`: the runtime belongs to this node. */
-export function withHelp(error: unknown, isOwn: boolean): unknown {
+/** Adds advice to the error of a failed removal. `isOwn` means that the runtime is private to this node. */
+export function withAdvice(error: unknown, isOwn: boolean): unknown {
   if (!(error instanceof NodeFailure && error.reason === 'TaskLost')) return error;
-  const help = isOwn
+  const advice = isOwn
     ? 'the private containerd will be restarted if this happens again'
     : 'restart the container runtime (systemctl restart containerd); pods keep running';
-  const message = `${error.message}: the runtime has lost track of a container that it was starting: ${help}`;
+  const message = `${error.message}: the runtime has lost track of a container that it was starting: ${advice}`;
   return new NodeFailure(error.reason, message, { cause: error });
 }

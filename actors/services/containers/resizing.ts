@@ -1,4 +1,4 @@
-/** Fills the ports of an in-place resize: containers over the CRI, the pod's cgroup by its files. */
+/** Implements the ports of an in-place resize: containers over the CRI, the pod's cgroup through its files. */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
@@ -21,35 +21,35 @@ export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Servic
       const container = containerNamed(pod, name);
       const size = containerSize(pod.spec, container);
       await requireRoom(cri, { id, name, limit: size.memoryLimit }, options);
-      // What is above it must have room first.
-      await cgroups?.raise(pod).catch(refused);
+      // Raise the limits of the parent cgroups first.
+      await cgroups?.raise(pod).catch(rejectResize);
       const linux = containerResources(pod, container, node());
       const request = { containerId: id, linux, windows: undefined, annotations: {} };
-      await cri.updateContainerResources(request, options).catch(refused);
+      await cri.updateContainerResources(request, options).catch(rejectResize);
       return { size };
     },
     fitPod: async ({ pod }) => {
-      await cgroups?.trim(pod).catch(refused);
+      await cgroups?.trim(pod).catch(rejectResize);
       return null;
     },
   };
 }
 
-/** A limit of memory below what is used would end the container. */
+/** Rejects a memory limit below the current usage, because the kernel would kill the container. */
 async function requireRoom(
   cri: Cri,
   { id, name, limit }: { id: string; name: string; limit: number },
   options: CallOptions,
 ): Promise<void> {
   if (limit === 0) return;
-  const { stats } = await cri.containerStats({ containerId: id }, options).catch(refused);
+  const { stats } = await cri.containerStats({ containerId: id }, options).catch(rejectResize);
   const used = Number(stats?.memory?.usageBytes?.value ?? 0n);
   if (used < limit) return;
   const cause = `attempting to set container "${name}" memory limit (${limit}) below current usage (${used})`;
   throw new NodeFailure('ResizePodInPlaceError', `cannot decrease memory limits: ${cause}`);
 }
 
-function refused(cause: unknown): never {
+function rejectResize(cause: unknown): never {
   if (cause instanceof NodeFailure && cause.reason === 'RuntimeUnavailable') throw cause;
   const message = messageOf(cause);
   throw new NodeFailure('ResizePodInPlaceError', message, { cause });

@@ -24,8 +24,8 @@ import type { Services } from '../../boundary.ts';
 import type { PodContent } from '../../objects/podContent.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import type { ContainerObjects } from '../containers/containerObjects.ts';
-import { podTurns } from '../sandboxes/podTurns.ts';
-import { withinLimit } from '../timeLimit.ts';
+import { createPodSerializer } from '../sandboxes/podSerializer.ts';
+import { withTimeout } from '../withTimeout.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { UnusedCgroups } from './unusedCgroups.ts';
 
@@ -50,7 +50,7 @@ export interface DiskParts extends ClusterContent {
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
-  const inTurn = podTurns();
+  const inTurn = createPodSerializer();
   const { mountVolume, unmountVolume, ...ofPod } = { ...podServices(parts), ...volumeServices(parts) };
   /** What fills a port of a whole pod. */
   const whole =
@@ -69,7 +69,7 @@ export function diskServices(parts: DiskParts): DiskServices {
           throw new NodeFailure(reason, `timed out after ${goDuration(limitMs)}`, { cause });
         });
       };
-      return withinLimit(act, { clock: parts.clock, timeoutMs: limitMs, signal });
+      return withTimeout(act, { clock: parts.clock, timeoutMs: limitMs, signal });
     };
   return {
     setUpCgroups: async () => (await parts.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },

@@ -9,7 +9,7 @@ import { type SubPathRequest, subPathsOf } from '../../../cri/config/mounts.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from '../sandboxes/runtimeClasses.ts';
-import { recursiveReadOnly } from '../sandboxes/runtimeFeatures.ts';
+import { supportsRecursiveReadOnly } from '../sandboxes/runtimeFeatures.ts';
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 /** What is read of it is sent to the runtime: in bytes. */
@@ -39,7 +39,11 @@ export async function prepareMounts(
   const environment = environmentOf({ ...wanted, envFiles });
   const subPaths = await bindSubPaths(subPathsOf({ ...wanted, environment }), { ...parts, pod, container }, signal);
   const handler = () => runtimeHandlerOf(pod.spec, findHandler);
-  return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, handler, { signal }) };
+  return {
+    subPaths,
+    envFiles,
+    recursiveReadOnlyMounts: await supportsRecursiveReadOnly(cri, container, handler, { signal }),
+  };
 }
 
 /** Mounts parts of volumes; gives where, by the index of the mount. */

@@ -3,7 +3,7 @@ import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../../store/ownership.ts';
-import { podSandboxes } from '../sandboxes/podSandboxes.ts';
+import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 
 /** A pod, with the sandboxes that the runtime has run of it. */
 export interface RanPod {
@@ -40,7 +40,7 @@ export async function isSafeToKill(owners: CgroupOwners, { pod, ran }: RanPod, o
 
 async function hasItAlone({ cri, ownership }: CgroupOwners, pod: Pod, options: CallOptions): Promise<boolean> {
   const { uid, namespace, name } = pod.metadata;
-  const sandboxes = await podSandboxes(cri, uid, options);
+  const sandboxes = await listPodSandboxes(cri, uid, options);
   ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
   return ownership.hasCgroupAlone(uid);
 }

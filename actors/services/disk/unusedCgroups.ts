@@ -5,7 +5,7 @@ import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../../store/ownership.ts';
-import { podSandboxes } from '../sandboxes/podSandboxes.ts';
+import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 import { isOwnCgroup, type RanPod } from './ownCgroup.ts';
 
 /**
@@ -57,7 +57,7 @@ export class UnusedCgroups {
     const { cri, cgroups } = this.#parts;
     if (await cgroups?.isPopulated(pod)) return true;
     try {
-      return (await podSandboxes(cri, pod.metadata.uid, options)).length > 0;
+      return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;
     } catch (error) {
       // Nobody can begin to use it as long as the runtime does not answer.
       this.forget(pod.metadata.uid);

@@ -19,7 +19,7 @@ import type { PortTypes } from '../../../machines/shared/ports.ts';
 import type { Services } from '../../boundary.ts';
 import type { PodCredentials } from '../../images/podCredentials.ts';
 import type { PullProofs } from '../../images/pullProofs.ts';
-import { withinLimit } from '../timeLimit.ts';
+import { withTimeout } from '../withTimeout.ts';
 
 interface ImageParts {
   readonly cri: Cri;
@@ -78,7 +78,7 @@ async function pullImage(
     });
   const { imageRef } = await (limitMs === undefined
     ? tried(signal)
-    : withinLimit(tried, { clock, timeoutMs: limitMs, signal }));
+    : withTimeout(tried, { clock, timeoutMs: limitMs, signal }));
   const finishedAt = clock.now();
   return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
 }

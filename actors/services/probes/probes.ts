@@ -12,7 +12,7 @@ import { containerNamed } from '../containers/containers.ts';
 import { handlerPort } from '../http/handlerTarget.ts';
 import { httpTarget } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
-import { withinLimit } from '../timeLimit.ts';
+import { withTimeout } from '../withTimeout.ts';
 import { tryExec } from './probeExec.ts';
 import { tryGrpc } from './probeGrpc.ts';
 import { tryHttp } from './probeHttp.ts';
@@ -77,5 +77,5 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
     }
     throw new Error(`missing probe handler for ${pod.metadata.namespace}/${pod.metadata.name}:${container.name}`);
   };
-  return withinLimit(act, { clock, timeoutMs, signal });
+  return withTimeout(act, { clock, timeoutMs, signal });
 }

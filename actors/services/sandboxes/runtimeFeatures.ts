@@ -13,8 +13,9 @@ type FirstVersions = Readonly<Record<string, readonly [major: number, minor: num
 const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
 
 /**
- * First version of each runtime that mounts a part of an image. An older one ignores the field and mounts the whole image
- * (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has the field since 1.33, and CRI-O follows its version).
+ * First version of each runtime that mounts a subPath of an image. An older one ignores the field and mounts the whole
+ * image (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has the field since 1.33, and CRI-O follows
+ * its version).
  */
 const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
 
@@ -37,13 +38,15 @@ export async function requireImageVolumes(
       WITH_IMAGE_VOLUMES,
       `ImageVolumeMountFailed: volume "${name}": the runtime has no image volumes`,
     );
-    const isPart = subPath !== '' || subPathExpr !== '';
-    const noPart = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
-    if (isPart) requireVersion(version, WITH_IMAGE_SUB_PATHS, noPart);
+    const hasSubPath = subPath !== '' || subPathExpr !== '';
+    const missingSubPath = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
+    if (hasSubPath) requireVersion(version, WITH_IMAGE_SUB_PATHS, missingSubPath);
   }
 }
 
-/** First version of each runtime that sets the signal of a stop. The CRI has the field since 1.33, as that of a sub path. */
+/**
+ * First version of each runtime that supports `stopSignal`. The CRI has had the field since 1.33, like image subPaths.
+ */
 const WITH_STOP_SIGNALS = WITH_IMAGE_SUB_PATHS;
 
 /** Fails with `CreateContainerError` if the container sets a `stopSignal` that the runtime is known to ignore. */
@@ -70,8 +73,11 @@ function requireVersion(
   throw new NodeFailure('CreateContainerError', message);
 }
 
-/** Whether the runtime can make mounts read-only with all that is mounted in them; asked for where a container wants it. */
-export async function recursiveReadOnly(
+/**
+ * Whether the runtime supports recursive read-only mounts. Queries the runtime only if the container requests such a
+ * mount.
+ */
+export async function supportsRecursiveReadOnly(
   cri: Cri,
   container: Container,
   handlerOf: () => Promise<string>,
@@ -81,15 +87,18 @@ export async function recursiveReadOnly(
   if (!wants) return false;
   const handler = await handlerOf();
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
-  const found = runtimeHandlers.find(({ name }) => name === handler);
-  return found?.features?.recursiveReadOnlyMounts ?? false;
+  const match = runtimeHandlers.find(({ name }) => name === handler);
+  return match?.features?.recursiveReadOnlyMounts ?? false;
 }
 
-/** Fails where the runtime can not give a pod users of its own: with the host's it would have more than it was written for. */
+/**
+ * Fails if the runtime does not support user namespaces, because on the host's users the pod would get more privileges
+ * than intended.
+ */
 export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
   if (runtimeHandlers.find(({ name }) => name === handler)?.features?.userNamespaces) return;
-  const who = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
-  const message = `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`;
+  const subject = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
+  const message = `can't set \`spec.hostUsers: false\`, ${subject} does not support user namespaces`;
   throw new NodeFailure('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
 }

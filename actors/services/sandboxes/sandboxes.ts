@@ -1,4 +1,4 @@
-/** Fills the ports of a pod's sandbox over the CRI. */
+/** Implements the ports of a pod's sandbox over the CRI. */
 
 import { type Clock, steadyClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
@@ -18,16 +18,15 @@ import { requireNoDevices } from '../../../kubernetes/resources/devices.ts';
 import { waitOnce } from '../../alarm.ts';
 import type { Services } from '../../boundary.ts';
 import type { Ownership } from '../../store/ownership.ts';
-import { type RestartRuntime, withHelp } from '../containers/lostTasks.ts';
+import { type RestartRuntime, withAdvice } from '../containers/lostTasks.ts';
 import { isSafeToKill } from '../disk/ownCgroup.ts';
-import { podSandboxes } from './podSandboxes.ts';
+import { listPodSandboxes } from './listPodSandboxes.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
-/** A sandbox that the runtime has shown. */
 type KnownSandbox = Pick<ObservedSandbox, 'id' | 'podUid' | 'attempt' | 'createdAt'>;
 
-/** A network plugin may take long, and what it began must be known to be undone. */
+/** Network plugins may be slow, and we need the ID of the created sandbox in order to remove it. */
 const RUN_TIMEOUT_MS = 240_000;
 
 type SandboxServices = Pick<
@@ -43,9 +42,9 @@ interface SandboxParts {
   readonly findHandler: FindRuntimeHandler;
   readonly ownership: Ownership;
   readonly layout: Layout;
-  /** Absent where pods have no cgroups of their own, or no containers. */
+  /** Undefined if pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
-  /** Absent: the runtime is not the node's own. */
+  /** Undefined if the runtime is not private to this node. */
   readonly restartRuntime?: RestartRuntime | undefined;
 }
 
@@ -56,13 +55,13 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       .removePodSandbox({ podSandboxId }, options)
       .catch(unlessGone)
       .catch((error) => {
-        throw withHelp(error, restartRuntime !== undefined);
+        throw withAdvice(error, restartRuntime !== undefined);
       });
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
       requireNoDevices(pod);
-      const node = await resolving(parts.node());
+      const node = await withResolver(parts.node());
       const id = await runSandbox(parts, node, { pod, attempt, signal });
       const sandbox = await inspect(parts, id, { signal });
       const warnings = dnsWarnings(pod, node);
@@ -71,9 +70,9 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: async ({ id, sandbox }, options) => {
-      const shown = await inspect(parts, id, options);
-      if (shown === null && sandbox !== undefined) await requireNoOtherId(cri, { ...sandbox, id }, options);
-      return shown;
+      const observed = await inspect(parts, id, options);
+      if (observed === null && sandbox !== undefined) await requireNoOtherId(cri, { ...sandbox, id }, options);
+      return observed;
     },
     stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
@@ -91,12 +90,14 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   };
 }
 
-/** For calls that must be idempotent: what is not there needs no stopping and no removing. */
+/** Ignores a NotFound error, so that stops and removals are idempotent. */
 export function unlessGone(error: unknown): void {
   if (!(error instanceof NodeFailure && error.reason === 'NotFound')) throw error;
 }
 
-/** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
+/**
+ * Runs a sandbox. Adopts or removes a sandbox of the same pod and attempt from an earlier call whose response was lost.
+ */
 async function runSandbox(
   { cri, users, clock, findHandler, ownership, layout }: SandboxParts,
   node: NodeDescription,
@@ -107,46 +108,49 @@ async function runSandbox(
   });
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
   if (pod.spec.hostUsers === false) await requireUserNamespaces(cri, runtimeHandler, { signal });
-  const own = pod.spec.hostUsers === false ? await users.rangeOf(pod.metadata.uid) : undefined;
-  const config = sandboxConfig(pod, attempt, node, own);
+  const userRange = pod.spec.hostUsers === false ? await users.rangeOf(pod.metadata.uid) : undefined;
+  const config = sandboxConfig(pod, attempt, node, userRange);
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
-  const take = async () => {
+  const adoptEarlier = async () => {
     const earlier = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
-    const other = ownership.otherMaker(earlier?.owner);
-    if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', foreignSandboxReason(other));
+    const foreignOwner = ownership.otherMaker(earlier?.owner);
+    if (foreignOwner !== undefined) throw new NodeFailure('FailedCreatePodSandBox', foreignSandboxReason(foreignOwner));
     if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
     if (earlier === undefined) return undefined;
     await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
     await cri.removePodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
     return undefined;
   };
-  return despiteReservation(run, take, { clock, signal }).catch((error) => {
+  return retryWhileReserved(run, adoptEarlier, { clock, signal }).catch((error) => {
     throw failedSandbox(error);
   });
 }
 
-/** How long the name of something that was given up half-made may stay reserved: the runtime rolls it back meanwhile. */
-const RESERVED_MS = 5_000;
-const RESERVED_AGAIN_MS = 100;
+/** How long the runtime may reserve the name of an object while it rolls back an abandoned call. */
+const RESERVATION_TIMEOUT_MS = 5_000;
+const RESERVATION_RETRY_MS = 100;
 
-/** Makes something under a name that may still be reserved by an earlier call: `take` gives what that call made, if any. */
-export async function despiteReservation(
-  make: () => Promise<string>,
-  take: () => Promise<string | undefined>,
+/**
+ * Creates an object whose name may still be reserved by an earlier call. `adoptEarlier` returns the ID of that call's
+ * object, if any.
+ */
+export async function retryWhileReserved(
+  create: () => Promise<string>,
+  adoptEarlier: () => Promise<string | undefined>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
   const { now } = steadyClock(clock);
-  const end = now() + RESERVED_MS;
+  const deadline = now() + RESERVATION_TIMEOUT_MS;
   for (;;) {
     try {
-      return await make();
+      return await create();
     } catch (error) {
-      if (!isNameReserved(error) || signal.aborted || now() >= end) throw error;
+      if (!isNameReserved(error) || signal.aborted || now() >= deadline) throw error;
     }
-    const taken = await take();
-    if (taken !== undefined) return taken;
-    await waitOnce(clock.now() + RESERVED_AGAIN_MS, clock, signal);
+    const adopted = await adoptEarlier();
+    if (adopted !== undefined) return adopted;
+    await waitOnce(clock.now() + RESERVATION_RETRY_MS, clock, signal);
   }
 }
 
@@ -155,10 +159,10 @@ async function findAttempt(
   { podUid, attempt }: Pick<ObservedSandbox, 'podUid' | 'attempt'>,
   options: CallOptions,
 ) {
-  return (await podSandboxes(cri, podUid, options)).find((sandbox) => sandbox.attempt === attempt);
+  return (await listPodSandboxes(cri, podUid, options)).find((sandbox) => sandbox.attempt === attempt);
 }
 
-/** What is in a sandbox has to be known to be adopted with it: as on a kubelet, once a list has shown it. */
+/** Rejects a sandbox with containers. Like the kubelet, the node adopts containers only once a list has shown them. */
 async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions): Promise<string> {
   const filter = { id: '', state: undefined, podSandboxId, labelSelector: {} };
   const { containers } = await cri.listContainers({ filter }, options);
@@ -180,7 +184,10 @@ async function inspect(
   }
 }
 
-/** Only a list tells under which id the runtime has what is in it. */
+/**
+ * Fails if the runtime has the sandbox under a changed ID, because only a list shows the containers under their new
+ * IDs.
+ */
 async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
   const other = await findAttempt(cri, known, options);
   if (other === undefined || !hasChangedId(known, other)) return;
@@ -190,8 +197,8 @@ async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOpti
 
 const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';
 
-/** A pod whose resolver nobody knows would run and find nobody: it waits with the reason instead (C20). */
-async function resolving(node: NodeDescription): Promise<NodeDescription> {
+/** Reads the resolver configuration. Without one the pod would have no DNS, so it waits with a reason instead (C20). */
+async function withResolver(node: NodeDescription): Promise<NodeDescription> {
   return withCurrentResolvConf(node).catch((cause: unknown) => {
     const message = `Failed to create pod sandbox: ${messageOf(cause)}`;
     throw new NodeFailure('FailedCreatePodSandBox', message, { cause });

@@ -5,7 +5,7 @@
  * beginning (when no other pod is in its way) until its containers are started or cannot be; `sync` each later launch of a
  * container; `update` the change of a running one to the resources of an updated pod; `kill` the end of a pod's containers.
  */
-import type { Move } from '../../../actors/status/since.ts';
+import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
@@ -47,7 +47,7 @@ export class PodMetrics {
   }
 
   /** An actor has come into a state. */
-  moved({ actor, state, at }: Move): void {
+  moved({ actor, state, at }: StateChange): void {
     if (!actor.startsWith(POD)) return;
     const end = actor.indexOf('/', POD.length);
     const uid = end === -1 ? actor.slice(POD.length) : actor.slice(POD.length, end);

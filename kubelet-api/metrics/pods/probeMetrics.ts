@@ -1,5 +1,5 @@
 /** The tries of probes, by container (`pkg/kubelet/prober`): of pods that are gone nothing is left. */
-import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import type { ProbeAnswer } from '../../../machines/shared/ports.ts';
 import { USUAL } from '../buckets.ts';
@@ -44,7 +44,7 @@ export class ProbeMetrics {
   }
 
   /** A probe was tried. */
-  tried({ input, output }: Extract<PortAnswer, { readonly port: 'runProbe' }>): void {
+  tried({ input, output }: Extract<PortOutcome, { readonly port: 'runProbe' }>): void {
     const { uid, name, namespace } = input.pod.metadata;
     // What comes later than the end of its pod would stay for ever.
     if (output === undefined || this.#pods.of(uid) === undefined) return;

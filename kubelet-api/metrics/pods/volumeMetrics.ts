@@ -1,13 +1,12 @@
 /** Mounts of volumes, by what a kubelet's plugins for them are called (`pkg/volume/util/metrics.go`). */
-
-import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { OF_STORAGE } from '../buckets.ts';
 import { alpha, type Histogram, type Registry } from '../registry.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
-type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }>;
+type Of<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
 
 export class VolumeMetrics {
   readonly #operations: Histogram;

@@ -1,7 +1,7 @@
 /** What is done for pods and containers, from what the ports answer: how often, how long it takes, and what fails. */
 
 import { API_SINK } from '../../../actors/cluster/pods/apiStatusSink.ts';
-import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { FollowedPods } from '../pods/followedPods.ts';
@@ -22,7 +22,7 @@ export interface CallMetricsParts {
   readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted' | 'forget'>;
 }
 
-type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }>;
+type Of<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
 
 export class CallMetrics {
   readonly #parts: CallMetricsParts;
@@ -40,7 +40,7 @@ export class CallMetrics {
   }
 
   /** A port has answered. */
-  answered(answer: PortAnswer): void {
+  answered(answer: PortOutcome): void {
     const { podMetrics, probes, volumes } = this.#parts;
     const { port, failure } = answer;
     if (port === 'runProbe') probes.tried(answer);
@@ -90,7 +90,7 @@ export class CallMetrics {
     this.#families.startedUserNamespacedPodsErrors.add([]);
   }
 
-  #cgroupsDone(answer: PortAnswer): void {
+  #cgroupsDone(answer: PortOutcome): void {
     const { port, ms, failure } = answer;
     if (port === 'removeCgroup') this.forget(answer.input.pod.metadata.uid);
     const operation = CGROUP_OPERATIONS.get(port);
@@ -157,7 +157,7 @@ function pullRequired(policy: string | undefined, found: Of<'findImage'>['output
 }
 
 /** As the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go` calls what it does. */
-const CGROUP_OPERATIONS: ReadonlyMap<PortAnswer['port'], string> = new Map([
+const CGROUP_OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
   ['prepareCgroup', 'create'],
   ['fitPod', 'update'],
   ['removeCgroup', 'destroy'],

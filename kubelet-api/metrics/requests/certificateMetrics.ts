@@ -1,11 +1,11 @@
 /** The certificates that the node requests itself (`pkg/kubelet/certificate/kubelet.go`). */
-import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { OF_AGES } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for answers of ports. */
-export function certificateMetrics(registry: Registry): (answer: PortAnswer) => void {
+export function certificateMetrics(registry: Registry): (answer: PortOutcome) => void {
   const of = (name: string, what: string) =>
     registry.counter(alpha(name, `How often the ${what} certificate could not be renewed.`));
   const errors = {

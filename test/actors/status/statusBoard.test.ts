@@ -99,7 +99,8 @@ const noting =
   (board: StatusBoard) =>
   ({ type, actorRef }: InspectionEvent) => {
     // Every actor here is one of xstate's own.
-    if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id)) board.note(actorRef as AnyActorRef);
+    if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id))
+      board.noteTransition(actorRef as AnyActorRef);
   };
 
 test('C14: a pod whose status cannot be made, or listener that throws, keeps nobody else from hearing of pods', async () => {
@@ -107,7 +108,7 @@ test('C14: a pod whose status cannot be made, or listener that throws, keeps nob
   const bad = { isBroken: true };
   const board = boardOf({
     onError: (source, error) => errors.push(`${source}: ${String(error)}`),
-    keep: ({ uid }) => {
+    persist: ({ uid }) => {
       if (uid === 'bad-uid' && bad.isBroken) throw new Error('unkept');
       return undefined;
     },
@@ -131,7 +132,7 @@ test('C14: a pod whose status cannot be made, or listener that throws, keeps nob
 
 test('a pod that begins in the turn in which one of its uid ends has nothing of that one in its status', async () => {
   const phases: unknown[] = [];
-  const board = boardOf({ known: { 'job-uid': { phase: 'Failed' } } });
+  const board = boardOf({ previousStatuses: { 'job-uid': { phase: 'Failed' } } });
   board.subscribe(({ pod, removed }) => phases.push(removed ? 'removed' : pod.status?.phase));
   const job = podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' });
   const node = await simulatedNode({

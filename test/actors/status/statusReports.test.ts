@@ -332,14 +332,14 @@ function reportsOfJob() {
 test('of an end that changes while it is held, and is told at last as it was told before, nothing is left on disk', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
   const first = change('first');
-  await reports.keep(first, true);
-  reports.take(first);
+  await reports.persistTerminal(first, true);
+  reports.recordPublished(first);
   await put();
   expect(onDisk.size).toBe(0);
   const [other, again] = [change('other'), change('first', true)];
-  await Promise.all([reports.keep(other, true), reports.keep(again, false)]);
-  reports.take(other);
-  reports.take(again);
+  await Promise.all([reports.persistTerminal(other, true), reports.persistTerminal(again, false)]);
+  reports.recordPublished(other);
+  reports.recordPublished(again);
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'first' } });
   await put();
   expect(onDisk.size).toBe(0);
@@ -348,9 +348,9 @@ test('of an end that changes while it is held, and is told at last as it was tol
 test('an end that was seen while less was known of the pod is on disk before it is told, and not after it', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
   const changes = [change('first'), change('second', false, { unsettled: true }), change('second', true)];
-  await Promise.all(changes.map((each) => reports.keep(each, true)));
+  await Promise.all(changes.map((each) => reports.persistTerminal(each, true)));
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
-  for (const each of changes) reports.take(each);
+  for (const each of changes) reports.recordPublished(each);
   await put();
   expect([...onDisk]).toEqual([]);
 });
@@ -362,13 +362,13 @@ test('an end that is on disk stays there while what was before it is told late, 
     return { ...rest, pod: { ...pod, status: { phase: 'Running' } } };
   };
   const [before, end, again] = [running(), change('ended', true), running()];
-  await Promise.all([before, end, again].map((each) => reports.keep(each, false)));
-  reports.take(before);
+  await Promise.all([before, end, again].map((each) => reports.persistTerminal(each, false)));
+  reports.recordPublished(before);
   await put();
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'ended' } });
-  reports.take(end);
+  reports.recordPublished(end);
   expect(onDisk.size).toBe(1);
-  reports.take(again);
+  reports.recordPublished(again);
   expect(onDisk.size).toBe(0);
 });
 
@@ -383,8 +383,8 @@ test('an end that takes back what a sink was told is not told, and not kept on d
   const ended = { terminated: { exitCode: 3, reason: 'Error', startedAt: null, finishedAt: null } };
   const changes = [inState(ended), inState({ waiting: { reason: 'ContainerCreating' } }), inState(ended, true)];
   for (const each of changes) {
-    await reports.keep(each, false);
-    reports.take(each);
+    await reports.persistTerminal(each, false);
+    reports.recordPublished(each);
     await put();
   }
   expect([...onDisk]).toEqual([]);

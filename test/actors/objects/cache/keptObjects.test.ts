@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KeptObjects } from '../../../../actors/objects/cache/keptObjects.ts';
-import { withinSecond } from '../../../../actors/services/objectLimit.ts';
+import { withObjectTimeout } from '../../../../actors/services/objectTimeout.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
 import type { ConfigObject } from '../../../../kubernetes/objects/configObject.ts';
 import { heldCluster, reads } from '../support/heldCluster.ts';
@@ -191,7 +191,7 @@ test('pods that ran under an earlier agent have what they had, while the server 
     for (const each of [web, other]) later.store.follow(each);
     await eventually(async () => expect(await later.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' }));
     // Whoever asks gives up after a second: until then there is something to give.
-    const asked = withinSecond(later.store, later.clock).get(web, 'Secret', 'app', {
+    const asked = withObjectTimeout(later.store, later.clock).get(web, 'Secret', 'app', {
       signal: new AbortController().signal,
     });
     await later.clock.advance(999);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { containerObjects } from '../../../../actors/services/containers/containerObjects.ts';
+import { createContainerObjects } from '../../../../actors/services/containers/containerObjects.ts';
 import { FakeObjects } from '../../../fakes/objects.ts';
 import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 
@@ -22,7 +22,7 @@ const main = { pod, container: 'main' };
 function world() {
   const objects = new FakeObjects();
   const learned: string[] = [];
-  const service = containerObjects({ objects, learnValues: (_pod, values) => void learned.push(...values) });
+  const service = createContainerObjects({ objects, learnValues: (_pod, values) => void learned.push(...values) });
   const fill = () => {
     objects.put('ConfigMap', 'settings', { data: { color: 'blue' } });
     objects.put('Secret', 'key', { data: { password: base64('hunter2!') } });
@@ -55,7 +55,7 @@ test('C37: nothing is asked for where nothing is named; without a cluster there 
   const { objects, service } = world();
   await service.read({ pod, container: 'plain' }, { signal });
   expect(objects.asked).toEqual([]);
-  const alone = containerObjects({});
+  const alone = createContainerObjects({});
   await expect(alone.read(main, { signal })).rejects.toThrow('configmap "settings" not found');
 });
 

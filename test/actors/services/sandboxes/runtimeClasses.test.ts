@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  handlersOf,
+  createHandlerFinder,
   readRuntimeClasses,
   runtimeHandlerOf,
 } from '../../../../actors/services/sandboxes/runtimeClasses.ts';
@@ -27,7 +27,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const handlerOf = (runtimeClassName?: string) =>
   runtimeHandlerOf(
     { containers: [], ...(runtimeClassName === undefined ? {} : { runtimeClassName }) },
-    handlersOf(() => readRuntimeClasses(directory)),
+    createHandlerFinder(() => readRuntimeClasses(directory)),
   );
 
 const classNamed = (name: string, handler: string) =>
@@ -254,7 +254,7 @@ test('what is no regular file is told of and not read, as it might never end; a 
   await writeFile(join(directory, 'data', 'd'), classNamed('plain', 'runc'));
   await symlink('data/d', join(directory, 'd.yaml'));
   const skipped: string[] = [];
-  const find = handlersOf(() => readRuntimeClasses(directory, (file) => skipped.push(file)));
+  const find = createHandlerFinder(() => readRuntimeClasses(directory, (file) => skipped.push(file)));
   expect(await find('plain')).toBe('runc');
   expect(skipped).toEqual(['a.yaml', 'b.yaml', 'c.json'].map((file) => join(directory, file)));
 });
@@ -268,7 +268,7 @@ test.each(['readdir', 'stat'] as const)(
     };
     const disk = { ...hostFiles, [call]: refuse };
     await expect(readRuntimeClasses(directory, () => {}, disk)).rejects.toThrow('EMFILE');
-    const find = handlersOf(() => readRuntimeClasses(directory, () => {}, disk));
+    const find = createHandlerFinder(() => readRuntimeClasses(directory, () => {}, disk));
     await expect(runtimeHandlerOf({ containers: [], runtimeClassName: 'sandboxed' }, find)).rejects.toMatchObject({
       reason: 'FailedCreatePodSandBox',
       message: expect.stringMatching(/^Failed to create pod sandbox: RuntimeClass "sandboxed" cannot be read: EMFILE/),

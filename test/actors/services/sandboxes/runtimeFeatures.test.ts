@@ -1,10 +1,10 @@
 /** Optional features of runtimes, tested on the messages that a runtime receives. */
 import { describe, expect, test } from '@jest/globals';
 import {
-  recursiveReadOnly,
   requireImageVolumes,
   requireStopSignal,
   requireUserNamespaces,
+  supportsRecursiveReadOnly,
 } from '../../../../actors/services/sandboxes/runtimeFeatures.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';
@@ -223,13 +223,13 @@ describe('recursive read-only mounts', () => {
     containerWith('main', { volumeMounts: [{ name: 'a', mountPath: '/a', readOnly: true, recursiveReadOnly: mode }] });
 
   test('the runtime is asked what the handler of the pod can do', async () => {
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => '', { signal })).toBe(true);
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => 'old', { signal })).toBe(false);
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => 'none', { signal })).toBe(false);
+    expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => '', { signal })).toBe(true);
+    expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => 'old', { signal })).toBe(false);
+    expect(await supportsRecursiveReadOnly(able, wanting('IfPossible'), async () => 'none', { signal })).toBe(false);
   });
 
   test('it is not asked for containers that do not want to know', async () => {
     const mute = runtime({ status: () => Promise.reject(new Error('asked')) });
-    expect(await recursiveReadOnly(mute, wanting('Disabled'), async () => '', { signal })).toBe(false);
+    expect(await supportsRecursiveReadOnly(mute, wanting('Disabled'), async () => '', { signal })).toBe(false);
   });
 });

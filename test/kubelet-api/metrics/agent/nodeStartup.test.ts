@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { PortAnswer } from '../../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { nodeStartup } from '../../../../kubelet-api/metrics/agent/nodeStartup.ts';
 import { processStart } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
@@ -9,7 +9,7 @@ const ready = [{ reason: 'NodeReady', message: '' }];
 const STARTED = processStart();
 
 /** The durations after these answers, each given so many seconds after the start of the process. */
-async function durations(answers: readonly (readonly [seconds: number, answer: PortAnswer])[]) {
+async function durations(answers: readonly (readonly [seconds: number, answer: PortOutcome])[]) {
   const registry = new Registry();
   let now = 0;
   const answered = nodeStartup(registry, { now: () => now, bootedAt: () => STARTED - 60 });
@@ -22,13 +22,13 @@ async function durations(answers: readonly (readonly [seconds: number, answer: P
   return [...names, ''].map((name) => Math.round(samples.get(`kubelet_node_startup_${name}duration_seconds`) ?? -1));
 }
 
-const registered = (isNew: boolean): PortAnswer => ({
+const registered = (isNew: boolean): PortOutcome => ({
   port: 'registerNode',
   input: null,
   ms: 1_000,
   output: { uid: 'n', events: [], ...(isNew ? { isNew } : {}) },
 });
-const status = (events: typeof ready | []): PortAnswer => ({
+const status = (events: typeof ready | []): PortOutcome => ({
   port: 'putNodeStatus',
   input: null,
   ms: 1,
@@ -36,7 +36,7 @@ const status = (events: typeof ready | []): PortAnswer => ({
 });
 
 test('C42: a new node shows how long each part of its start took, and keeps the first values', async () => {
-  const failed: PortAnswer = { port: 'registerNode', input: null, ms: 2_000 };
+  const failed: PortOutcome = { port: 'registerNode', input: null, ms: 2_000 };
   const answers = [
     [4, failed],
     [9, registered(true)],

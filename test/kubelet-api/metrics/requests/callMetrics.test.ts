@@ -1,6 +1,6 @@
 /** What is counted of the calls for pods. */
 import { expect, test } from '@jest/globals';
-import type { PortAnswer } from '../../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
 import { nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { pluginOf } from '../../../../kubelet-api/metrics/pods/volumeMetrics.ts';
@@ -32,7 +32,7 @@ const sandbox = {
 const create = { pod, attempt: 0, imageRef: '', volumes: {}, sandbox };
 const known = { pod, id: 'c', attempt: 0 };
 
-async function counted(answers: readonly PortAnswer[]): Promise<Map<string, number>> {
+async function counted(answers: readonly PortOutcome[]): Promise<Map<string, number>> {
   const metrics = nodeMetrics({ clock: { now: () => 0, monotonic: () => 0 }, isInCluster: true, onError: () => {} });
   for (const answer of answers) metrics.onlookers.answers(answer);
   return samplesOf(metrics.paths.all);
@@ -74,14 +74,14 @@ test('pods in a user namespace, and those whose sandbox or first containers fail
   );
   const running = { ...known, sandboxId: 's', podUid: '', name: 'one', state: 'running', createdAt: 0 } as const;
   const shown = { ...running, hash: '', image: '', imageRef: '' };
-  const [good, late, bad] = pods.map((each): readonly PortAnswer[] => {
-    const starts = (container: string, refusal?: { readonly message: string }): PortAnswer => ({
+  const [good, late, bad] = pods.map((each): readonly PortOutcome[] => {
+    const starts = (container: string, refusal?: { readonly message: string }): PortOutcome => ({
       port: 'startContainer',
       input: { pod: each, id: 'c', attempt: 0, container },
       ms: 1,
       output: refusal ? { ...shown, refusal } : shown,
     });
-    const run: PortAnswer = {
+    const run: PortOutcome = {
       port: 'runSandbox',
       input: { pod: each, attempt: 0 },
       ms: 1,
@@ -93,13 +93,13 @@ test('pods in a user namespace, and those whose sandbox or first containers fail
     if (each.metadata.name === 'late') return [run, starts('one'), starts('two'), starts('one', no)];
     return [run, starts('one', no), starts('two', no)];
   });
-  const failedSandbox: PortAnswer = {
+  const failedSandbox: PortOutcome = {
     port: 'runSandbox',
     input: { pod: pods[0] ?? pod, attempt: 1 },
     ms: 1,
     failure: failed('CreateContainerError'),
   };
-  const onHost: PortAnswer = {
+  const onHost: PortOutcome = {
     port: 'runSandbox',
     input: { pod, attempt: 0 },
     ms: 1,
@@ -176,7 +176,7 @@ test('C42: images that were looked up, by their policy, and whether they were th
   const looked = (
     policy: string,
     output?: { imageRef: string | null; at: number; isUnproven?: boolean },
-  ): PortAnswer => ({
+  ): PortOutcome => ({
     port: 'findImage',
     input: { pod, image: 'a', policy },
     ms: 1,

@@ -1,5 +1,5 @@
 /** A node that has done everything that its metrics count. */
-import type { PortAnswer } from '../../../../actors/portAnswer.ts';
+import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
@@ -15,7 +15,7 @@ const pod = podWith('fed', {
 });
 
 /** Responses of the ports that the story below does not reach. */
-const answers: readonly PortAnswer[] = [
+const answers: readonly PortOutcome[] = [
   { port: 'registerNode', input: null, ms: 5, output: { uid: 'n', events: [], isNew: true } },
   { port: 'fitPod', input: { pod }, ms: 5, output: null },
   { port: 'runSandbox', input: { pod, attempt: 0 }, ms: 5, failure },

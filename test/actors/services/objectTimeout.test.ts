@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withinSecond } from '../../../actors/services/objectLimit.ts';
+import { withObjectTimeout } from '../../../actors/services/objectTimeout.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { FakeObjects } from '../../fakes/objects.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
@@ -12,7 +12,7 @@ test.each([
   objects.trouble.set(`${kind}/slow`, 'hangs');
   const clock = new SimulatedClock(0);
   const { signal } = new AbortController();
-  const got = withinSecond(objects, clock).get(aPod(), kind, 'slow', { signal });
+  const got = withObjectTimeout(objects, clock).get(aPod(), kind, 'slow', { signal });
   let isOver = false;
   got.catch(() => {
     isOver = true;
@@ -27,7 +27,7 @@ test('what is told, or refused, passes as it is; whoever stops asking hears so',
   const objects = new FakeObjects();
   objects.put('Secret', 'key', { data: {} });
   objects.trouble.set('Secret/slow', 'hangs');
-  const limited = withinSecond(objects, new SimulatedClock(0));
+  const limited = withObjectTimeout(objects, new SimulatedClock(0));
   const { signal } = new AbortController();
   await expect(limited.get(aPod(), 'Secret', 'key', { signal })).resolves.toMatchObject({ name: 'key' });
   await expect(limited.get(aPod(), 'Secret', 'none', { signal })).rejects.toThrow('secret "none" not found');

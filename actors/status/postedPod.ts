@@ -1,4 +1,4 @@
-/** A pod with its status, as it is told. */
+/** Pods with their statuses, as the status board publishes them. */
 
 import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -7,27 +7,29 @@ import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
-/** A pod as the board has it. */
 export interface Posted {
-  /** Its actor; or what is shown of a pod that has none yet. */
+  /** The pod's actor, or the tree to show for a pod that has no actor yet. */
   readonly shown: PodRef | ActorNode;
   readonly pod: Pod;
   readonly view: PodView;
 }
 
-export type Seen = Pick<Posted, 'pod' | 'shown'>;
+export type VisiblePod = Pick<Posted, 'pod' | 'shown'>;
 
-export const seenOf = (shown: PodRef): Seen => ({ shown, pod: podView(shown).pod });
+export const visiblePod = (shown: PodRef): VisiblePod => ({ shown, pod: podView(shown).pod });
 
 export const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
-/** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
-export const isSamePod = (before: PodView, now: PodView): boolean =>
-  before.pod === now.pod && before.termination === now.termination;
+/**
+ * Whether two views have the same object, apart from the status. With equal statuses too, publishing again is
+ * unnecessary.
+ */
+export const isSamePod = (previous: PodView, next: PodView): boolean =>
+  previous.pod === next.pod && previous.termination === next.termination;
 
-/** The pod with this status, and when it is to be gone if it is to go. */
+/** Returns the pod with the status and, if it is being deleted, its deletion timestamp. */
 export function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
-  // Of those that stay only what a source deletes is deleted.
+  // A pod that stays on the node is only being deleted if its source has deleted it.
   if (termination === undefined || (termination.stays && termination.reason !== 'Deleted')) return { ...pod, status };
   const { at, graceSeconds } = termination;
   const deletion = {
@@ -37,11 +39,13 @@ export function withStatus({ pod, termination }: PodView, status: PodStatus): Po
   return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
 }
 
-/** A pod is looked for by its name, and by its namespace if that is known. */
-export const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
+export const hasName = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
   metadata.name === name && metadata.namespace === namespace;
 
-/** The order of kubectl's lists; of pods with one name, of which one waits for the other to be gone, that of their UIDs. */
+/**
+ * Compares pods in the order of kubectl's lists. Pods with the same name (one waits for the other's removal) are
+ * ordered by UID.
+ */
 export const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
   const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
   return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { podTurns } from '../../../../actors/services/sandboxes/podTurns.ts';
+import { createPodSerializer } from '../../../../actors/services/sandboxes/podSerializer.ts';
 
 /** Work that goes on until it is let go, and what has begun so far. */
-function works(inTurn: ReturnType<typeof podTurns>) {
+function works(inTurn: ReturnType<typeof createPodSerializer>) {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const begin = (name: string, of: { uid: string; volume?: string }) => {
@@ -28,7 +28,7 @@ function works(inTurn: ReturnType<typeof podTurns>) {
 }
 
 test("volumes of a pod do not wait for each other, what is the whole pod's waits for all, and other pods for none", async () => {
-  const { begin, begun, end } = works(podTurns());
+  const { begin, begun, end } = works(createPodSerializer());
   begin('mount a', { uid: 'one', volume: 'a' });
   begin('mount b', { uid: 'one', volume: 'b' });
   begin('unmount a', { uid: 'one', volume: 'a' });
@@ -44,7 +44,7 @@ test("volumes of a pod do not wait for each other, what is the whole pod's waits
 });
 
 test('a failure ends a turn as an answer does, and is told to who asked', async () => {
-  const { begin, begun, fail } = works(podTurns());
+  const { begin, begun, fail } = works(createPodSerializer());
   const first = begin('prepare', { uid: 'one' });
   begin('mount', { uid: 'one', volume: 'a' });
   expect(await begun()).toEqual(['prepare']);

@@ -1,20 +1,20 @@
 import type { RootActor } from './node/rootActor.ts';
 
-/** Asks a node to end its pods; resolves when none is left, or the node itself has ended. */
-export function drained(root: RootActor, drain: () => void): Promise<void> {
+/** Drains a node. Resolves when no pod is left or the node itself has stopped. */
+export function drainNode(root: RootActor, drain: () => void): Promise<void> {
   return new Promise((resolve) => {
-    const end = () => {
+    const finish = () => {
       subscription.unsubscribe();
       resolve();
     };
     const subscription = root.subscribe({
       next: (snapshot) => {
-        if (snapshot.status !== 'active') end();
+        if (snapshot.status !== 'active') finish();
       },
       complete: () => resolve(),
       error: () => resolve(),
     });
-    if (root.getSnapshot().status !== 'active') return end();
+    if (root.getSnapshot().status !== 'active') return finish();
     drain();
   });
 }

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { stoppedByUs } from '../../../../actors/services/containers/stoppedByUs.ts';
+import { createStopTracker } from '../../../../actors/services/containers/stopTracker.ts';
 
 test('what is being stopped is so until the stop has answered, be it by a failure', async () => {
-  const { stops, isBeingStopped } = stoppedByUs();
+  const { tracking, isBeingStopped } = createStopTracker();
   const answer = Promise.withResolvers<null>();
-  const stop = stops(
+  const stop = tracking(
     ({ ids }: { ids: readonly string[] }) => ids,
     (_input, _options: undefined) => answer.promise,
   );

@@ -1,21 +1,21 @@
-/** What pods get of a cluster is waited for only so long: whoever asks for it holds up others. */
+/** Limits how long a pod waits for an object of the cluster, because the caller blocks other pods meanwhile. */
 
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { cacheSyncTimeout, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
-import { withinLimit } from './timeLimit.ts';
+import { withTimeout } from './withTimeout.ts';
 
-/** As a kubelet waits for its own copy of an object. */
-const LIMIT_MS = 1_000;
+/** Same as the kubelet's wait for its cache of an object. */
+const OBJECT_TIMEOUT_MS = 1_000;
 
-/** The same objects, each within a second, or for now not at all, in the words of a kubelet. */
-export const withinSecond = (objects: PodObjects, clock: Clock): PodObjects => ({
+/** Wraps `objects` so that each `get` fails after a second, with the kubelet's message. */
+export const withObjectTimeout = (objects: PodObjects, clock: Clock): PodObjects => ({
   get: (pod, kind, name, { signal }) => {
     const act = (within: AbortSignal) =>
       unlessAborted(objects.get(pod, kind, name, { signal: within }), within).catch((cause: unknown) => {
         if (!within.aborted || signal.aborted) throw cause;
         throw new Error(cacheSyncTimeout(kind), { cause });
       });
-    return withinLimit(act, { clock, timeoutMs: LIMIT_MS, signal });
+    return withTimeout(act, { clock, timeoutMs: OBJECT_TIMEOUT_MS, signal });
   },
 });

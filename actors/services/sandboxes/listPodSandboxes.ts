@@ -1,11 +1,10 @@
-/** The sandboxes that the runtime has of one pod as it is asked, whatever its last list has shown. */
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { observedSandbox } from '../../../cri/client/observe.ts';
 import { POD_UID_LABEL } from '../../../cri/config/labels.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 
-/** In any order. */
-export async function podSandboxes(
+/** Lists the current sandboxes of one pod, in any order. */
+export async function listPodSandboxes(
   cri: Pick<Cri, 'listPodSandbox'>,
   podUid: string,
   options: CallOptions,

@@ -1,22 +1,22 @@
-/** Which pod an actor belongs to, and whether what it does can change the pod's status. */
+/** Maps actors to pods, and decides which of their transitions can change a pod's status. */
 import type { AnyActorRef } from 'xstate';
 import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
 import type { PodRef } from '../../machines/shared/views.ts';
 
-/** The pod that an actor belongs to: itself, or the one that it is a child of. */
-export function podOf(ref: AnyActorRef): PodRef | undefined {
+/** Returns the pod that is the actor itself or one of its ancestors. */
+export function podOfActor(ref: AnyActorRef): PodRef | undefined {
   for (let actor: AnyActorRef | undefined = ref; actor !== undefined; actor = actor._parent) {
-    // The prefix of an id says of which machine its actor is.
+    // Safe cast: the prefix of an id identifies the actor's machine.
     if (actor.id.startsWith('pod/')) return actor as PodRef;
   }
   return undefined;
 }
 
-/** Whether what an actor has come to can change a status: only machines are looked at, and of a probe its result alone. */
-export function isTold(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
+/** Whether a transition of the actor can change a status. Only machines can, and a probe only with a new result. */
+export function affectsStatus(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
   const { value }: { value?: unknown } = ref.getSnapshot();
   if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
-  // The prefix of an id says of which machine its actor is.
+  // Safe cast: the prefix of an id identifies the actor's machine.
   const result = resultOf(ref as ProbeRef);
   if (results.get(ref) === result) return false;
   results.set(ref, result);

@@ -1,0 +1,68 @@
+/** Short descriptions of port calls for people. They contain only names and numbers, so they cannot leak secrets. */
+import type { KnownContainer, PortName, PortTypes } from '../machines/shared/ports.ts';
+
+/** An outgoing port call, or the cancellation of one. */
+export interface PortCall {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Path of ids of the actor that receives the response. */
+  readonly actor: string;
+  readonly port: PortName;
+  /** The container, image or volume concerned, if the actor's path does not name it. Absent on a cancellation. */
+  readonly about?: string;
+  readonly isGivenUp?: true;
+}
+
+type Descriptions = { readonly [K in PortName]: (input: PortTypes[K]['input']) => string };
+
+const noDetail = () => '';
+const containerName = ({ container }: Pick<KnownContainer, 'container'>) => container;
+const attemptLabel = (name: string, attempt: number) => (attempt === 0 ? name : `${name} attempt ${attempt}`.trim());
+const countIfSeveral = ({ ids: { length } }: { readonly ids: readonly string[] }) => (length > 1 ? `${length}` : '');
+
+const descriptions: Descriptions = {
+  registerNode: noDetail,
+  ensureCsiNode: noDetail,
+  putNodeStatus: noDetail,
+  renewLease: noDetail,
+  createMirror: noDetail,
+  removeMirror: noDetail,
+  readNode: noDetail,
+  readCertificate: ({ name }) => name,
+  requestCertificate: ({ name }) => name,
+  awaitCertificate: ({ name, request }) => `${name} ${request}`,
+  putStatus: ({ sink }) => sink,
+  preparePod: noDetail,
+  setUpCgroups: noDetail,
+  prepareCgroup: noDetail,
+  removeCgroup: noDetail,
+  removePodData: noDetail,
+  fitPod: noDetail,
+  inspectSandbox: noDetail,
+  surveyDisk: noDetail,
+  mountVolume: ({ volume }) => volume,
+  unmountVolume: ({ volume }) => volume,
+  runSandbox: ({ attempt }) => attemptLabel('', attempt),
+  stopSandboxes: countIfSeveral,
+  removeSandboxes: countIfSeveral,
+  removeContainers: countIfSeveral,
+  restartRuntime: ({ why }) => why,
+  findImage: ({ image }) => image,
+  pullImage: ({ image }) => image,
+  countRestarts: ({ containers }) => containers.join(', '),
+  readObjects: containerName,
+  createContainer: ({ container, attempt }) => attemptLabel(container, attempt),
+  startContainer: containerName,
+  resizeContainer: containerName,
+  inspectContainer: containerName,
+  stopContainer: ({ container, graceSeconds }) => `${container}, ${graceSeconds}s`,
+  removeGarbage: ({ containers, sandboxes }) => `${containers.length} containers, ${sandboxes.length} sandboxes`,
+  rotateLogs: ({ logs }) => `${logs.length}`,
+  runHook: ({ container, hook }) => `${container} ${hook}`,
+  runProbe: ({ container, kind }) => `${container} ${kind}`,
+  pickMoment: noDetail,
+};
+
+/** Returns a word or two, or an empty string if the port and the actor say enough. */
+export const describeCall = <K extends PortName>(port: K, input: PortTypes[K]['input']): string =>
+  descriptions[port](input);

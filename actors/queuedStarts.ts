@@ -1,0 +1,28 @@
+import type { Clock } from '../base/clock.ts';
+import type { RootActor } from './node/rootActor.ts';
+
+/** Pod starts without progress for this long count as stalled, and other work no longer yields to them. */
+const STALLED_MS = 2_000;
+
+/**
+ * Returns a function that reports whether pod starts are queued, so that less urgent work can yield to them. Once
+ * starts have queued, the function returns true until all slots are free, because the last starts are still in progress
+ * when the queue is empty. It only observes changes between two of its calls.
+ */
+export function createQueuedStartsCheck(
+  root: Pick<RootActor, 'getSnapshot'>,
+  clock: Pick<Clock, 'monotonic'>,
+): () => boolean {
+  let slots: readonly unknown[] = [];
+  let since = Number.NEGATIVE_INFINITY;
+  let isQueued = false;
+  return () => {
+    const limiter = root.getSnapshot().children.startLimiter?.getSnapshot().context;
+    if (limiter === undefined) return false;
+    // The limiter creates a new list whenever a slot is acquired or released.
+    if (limiter.held !== slots) [slots, since] = [limiter.held, clock.monotonic()];
+    // When the queue becomes empty, the last starts have their slots but are still in progress.
+    isQueued = limiter.queue.length > 0 || (isQueued && slots.length > 0);
+    return isQueued && clock.monotonic() - since < STALLED_MS;
+  };
+}

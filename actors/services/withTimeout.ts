@@ -1,0 +1,18 @@
+import type { Clock } from '../../base/clock.ts';
+
+/** Runs `act` with a signal that aborts after `timeoutMs`, or when the caller's signal does. */
+export async function withTimeout<T>(
+  act: (signal: AbortSignal) => Promise<T>,
+  { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal?: AbortSignal },
+): Promise<T> {
+  const limit = new AbortController();
+  const abort = () => limit.abort();
+  const timer = clock.setTimeout(abort, timeoutMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await act(limit.signal);
+  } finally {
+    clock.clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
