@@ -1,10 +1,12 @@
 /** URLs against what Go's net/url returned for the same input. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { bytesOfText, GoUrl } from '../../../../actors/services/http/goUrl.ts';
+import { root } from '../../../support/root.ts';
 
 const rowsOf = (name: string): unknown[][] =>
-  readFileSync(new URL(`../../recorded/url/${name}.jsonl`, import.meta.url), 'utf8')
+  readFileSync(join(root, `test/recorded/url/${name}.jsonl`), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
