@@ -29,7 +29,7 @@ export interface FlightRecorderOptions extends RingOptions {
 }
 
 /** The part of the agent that the recorder reads. */
-type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'untold'>;
+type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'unpublishedUids'>;
 
 interface RecorderProgress {
   /** Number of lines recorded since the start, and of compressed bytes written. */
@@ -156,7 +156,7 @@ class Recorder implements FlightRecorder {
 
   async close(): Promise<void> {
     this.#unsubscribe();
-    const untold = this.#agent?.untold() ?? [];
+    const untold = this.#agent?.unpublishedUids() ?? [];
     // Do not take a keyframe of a stopped agent.
     this.#agent = undefined;
     const written = (async () => {

@@ -11,7 +11,7 @@ import type { ClusterCaches } from './watches.ts';
 /** Where there is no cluster, nothing is ever heard. */
 export function clusterCaches(
   { cluster, jitter = systemJitter }: Pick<NodeParts, 'cluster' | 'jitter'>,
-  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'podsLeft' | 'onError'>,
+  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,
 ): ClusterCaches {
   const ownNode = new OwnNode();
   const caches = { ownNode, services: new Services(), classes: new Classes() };

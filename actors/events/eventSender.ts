@@ -21,7 +21,7 @@ export interface EventSenderParts {
   /** Told of each event that the server never gets. */
   readonly onError: (source: string, error: unknown) => void;
   /** Whether pods or containers wait for others to be started: normal events give way to them. */
-  readonly areStartsInLine: () => boolean;
+  readonly hasQueuedStarts: () => boolean;
   /** Told when events have to wait, and when they go out again. */
   readonly onState: (state: EventQueueState) => void;
   /** Once it aborts nothing is sent any more. */
@@ -108,9 +108,9 @@ export class EventSender {
   }
 
   async #sendAll(): Promise<void> {
-    const { areStartsInLine, clock, signal } = this.#parts;
+    const { hasQueuedStarts, clock, signal } = this.#parts;
     while (this.#queue.size > 0 && !signal.aborted) {
-      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && areStartsInLine());
+      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && hasQueuedStarts());
       if (next === undefined) {
         await this.#giveWay();
         continue;
@@ -125,12 +125,12 @@ export class EventSender {
 
   /** Waits until no start waits any more, or for a warning; a wait that is soon over is nothing to tell of. */
   async #giveWay(): Promise<void> {
-    const { clock, areStartsInLine } = this.#parts;
+    const { clock, hasQueuedStarts } = this.#parts;
     this.#lookedAt ??= clock.monotonic();
     await this.#turn.wait(clock.now() + Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic())));
     const now = clock.monotonic();
     const left = this.#queue.yieldsFor(now);
-    if (now - this.#lookedAt < LOOK_MS || left === 0 || !areStartsInLine()) return;
+    if (now - this.#lookedAt < LOOK_MS || left === 0 || !hasQueuedStarts()) return;
     this.#lookedAt = now;
     const [waiting, until] = [this.#queue.yielding, Math.round(clock.now() + left)];
     const { until: told = 0 } = this.#told;

@@ -1,84 +1,84 @@
-/** Checks what `createNode` is given, as programs without types give it too. */
+/** Validates the arguments of `createNode`, because callers may be untyped programs. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
-const maybe = z.optional(functionSchema);
+const optionalFunction = z.optional(functionSchema);
 const name = z.string().check(z.minLength(1));
 const header = z.tuple([name, z.string()]);
-const aPath = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
-const amount = z.number().check(z.gte(0));
+const path = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
+const nonNegative = z.number().check(z.gte(0));
 const interval = z.optional(z.number().check(z.gte(1)));
-const amounts = z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount });
+const amounts = z.looseObject({ cpuMillis: nonNegative, memoryBytes: nonNegative, pods: nonNegative });
 const slots = z.int().check(z.gte(1));
 const unbounded = z.literal(Number.POSITIVE_INFINITY);
-/** A count that need not be bounded. */
+/** A count that may be unlimited. */
 const count = z.union([z.int().check(z.gte(0)), unbounded]);
-const texts = z.array(z.string());
-const yesOrNo = z.optional(z.boolean());
+const strings = z.array(z.string());
+const optionalBoolean = z.optional(z.boolean());
 const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
-/** A kubelet takes it without a slash at its beginning too. */
+/** Like the kubelet, accept a path without a leading slash. */
 const isCgroup = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
 const isHttp = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 
 const backOff = z
-  .looseObject({ baseMs: amount, maxMs: amount })
+  .looseObject({ baseMs: nonNegative, maxMs: nonNegative })
   .check(z.refine(({ baseMs, maxMs }) => baseMs <= maxMs, { error: 'expected at least baseMs', path: ['maxMs'] }));
 
 const manifestUrl = z.looseObject({
   url: name.check(z.refine(isHttp, { error: 'expected a URL of http or https' })),
-  everyMs: amount.check(z.gte(1)),
+  everyMs: nonNegative.check(z.gte(1)),
   headers: z.array(header),
 });
 
-/** Whatever else admission needs is as on a node with nothing special. */
+/** Other properties of the admission node default to those of an ordinary node. */
 const admissionNode = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
-  sysctls: z.optional(texts),
-  appArmor: yesOrNo,
+  sysctls: z.optional(strings),
+  appArmor: optionalBoolean,
 });
 
-/** What pods are told of the node. */
+/** The node description that pods depend on. */
 const description = {
   cgroupRoot: z.optional(z.string().check(z.refine(isCgroup, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
-  // A part has this name too.
+  // A part of the node has this name too.
   cgroups: z.optional(z.looseObject({})),
-  resolvConf: z.optional(z.looseObject({ servers: texts, searches: texts, options: texts })),
-  readResolvConf: maybe,
+  resolvConf: z.optional(z.looseObject({ servers: strings, searches: strings, options: strings })),
+  readResolvConf: optionalFunction,
   clusterDns: z.optional(z.array(address)),
   clusterDomain: z.optional(z.string()),
-  canLowerOomScoreAdj: yesOrNo,
-  seccompDefault: yesOrNo,
-  maskedPaths: z.optional(z.array(aPath)),
+  canLowerOomScoreAdj: optionalBoolean,
+  seccompDefault: optionalBoolean,
+  maskedPaths: z.optional(z.array(path)),
   userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slots) })),
 };
 
-/** A sink is known by its name alone. */
+/** Sinks are identified by name, so names must be unique. */
 const sinks = z
   .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: functionSchema }))
   .check(({ value, issues }) => {
     const names = value.map((sink) => sink.name);
-    const twice = names.findIndex((each, index) => names.indexOf(each) < index);
+    const duplicateIndex = names.findIndex((each, index) => names.indexOf(each) < index);
     const issue = {
       code: 'custom' as const,
       message: 'another sink has this name',
-      path: [twice, 'name'],
+      path: [duplicateIndex, 'name'],
       input: value,
     };
-    if (twice >= 0) issues.push(issue);
+    if (duplicateIndex >= 0) issues.push(issue);
   });
 
 const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   nodeName: name,
-  rootDir: aPath,
-  podLogsDir: z.optional(aPath),
+  rootDir: path,
+  podLogsDir: z.optional(path),
   runtimeEndpoint: name,
   ...description,
-  hostIps: z.optional(z.union([texts, functionSchema])),
+  hostIps: z.optional(z.union([strings, functionSchema])),
   podCidr: z.optional(z.string()),
   sources: z.optional(z.array(name)),
   capacity: amounts,
@@ -86,29 +86,36 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),
   admissionNode: z.optional(admissionNode),
   startSlots: z.optional(slots),
-  // Pulls need not be bounded.
+  // Infinity means unlimited pulls.
   pullSlots: z.optional(z.union([slots, unbounded])),
   crashLoop: z.optional(backOff),
-  pullLimitMs: z.optional(amount),
-  slowPullMs: z.optional(amount),
+  pullLimitMs: z.optional(nonNegative),
+  slowPullMs: z.optional(nonNegative),
   fileCheckMs: interval,
-  staticPodPath: z.optional(aPath),
+  staticPodPath: z.optional(path),
   manifestUrl: z.optional(manifestUrl),
-  isLenient: yesOrNo,
+  isLenient: optionalBoolean,
   logs: z.optional(
-    z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
+    z.looseObject({
+      maxBytes: z.union([nonNegative, unbounded]),
+      maxFiles: nonNegative,
+      workers: slots,
+      checkMs: interval,
+    }),
   ),
-  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: texts })),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: strings })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(sinks),
-  limitedSwap: yesOrNo,
-  endsAll: yesOrNo,
-  takesOver: yesOrNo,
+  limitedSwap: optionalBoolean,
+  endsAll: optionalBoolean,
+  takesOver: optionalBoolean,
 };
 
 const content = z.optional(z.looseObject({ get: functionSchema }));
 
-/** The configuration and the parts in one. A feed or a clock that is missing would be waited for. */
+/**
+ * The configuration and the parts combined. Without a check, the node would wait forever for a missing feed or clock.
+ */
 const schema = z.looseObject({
   ...config,
   cri: z.looseObject({}),
@@ -116,15 +123,15 @@ const schema = z.looseObject({
   mounter: z.optional(z.looseObject({})),
   network: z.optional(z.looseObject({ connect: functionSchema, checkHealth: functionSchema, fetch: functionSchema })),
   clock: z.optional(z.looseObject({ now: functionSchema, setTimeout: functionSchema, clearTimeout: functionSchema })),
-  ports: z.optional(z.record(z.string(), maybe)),
-  feeds: z.optional(z.record(z.string(), maybe)),
-  jitter: maybe,
-  readClasses: maybe,
-  findCredentials: maybe,
-  restartRuntime: maybe,
-  openStore: maybe,
-  startThread: maybe,
-  nextTurn: maybe,
+  ports: z.optional(z.record(z.string(), optionalFunction)),
+  feeds: z.optional(z.record(z.string(), optionalFunction)),
+  jitter: optionalFunction,
+  readClasses: optionalFunction,
+  findCredentials: optionalFunction,
+  restartRuntime: optionalFunction,
+  openStore: optionalFunction,
+  startThread: optionalFunction,
+  nextTurn: optionalFunction,
   cluster: z.optional(z.looseObject({ client: z.looseObject({ get: functionSchema, watch: functionSchema }) })),
   redaction: z.optional(
     z.looseObject({
@@ -137,24 +144,24 @@ const schema = z.looseObject({
   objects: content,
   tokens: content,
   trustBundles: content,
-  events: maybe,
-  record: maybe,
-  calls: maybe,
-  answers: maybe,
-  moves: maybe,
-  decisions: maybe,
-  deeds: maybe,
-  inspect: maybe,
-  onRelisted: maybe,
-  onError: maybe,
-  onManifestProblem: maybe,
-  onAdopted: maybe,
-  onRuntimeHealth: maybe,
+  events: optionalFunction,
+  record: optionalFunction,
+  calls: optionalFunction,
+  answers: optionalFunction,
+  moves: optionalFunction,
+  decisions: optionalFunction,
+  deeds: optionalFunction,
+  inspect: optionalFunction,
+  onRelisted: optionalFunction,
+  onError: optionalFunction,
+  onManifestProblem: optionalFunction,
+  onAdopted: optionalFunction,
+  onRuntimeHealth: optionalFunction,
 });
 
 /**
- * Throws a `TypeError` that names the field of the first thing that is wrong: with NaN for a time or a number of slots,
- * pods would wait for ever.
+ * Throws a `TypeError` that names the first invalid field. With NaN as a time or a number of slots, pods would wait
+ * forever.
  */
 export function checkNode(config: object, parts: object): void {
   checkShape(schema, { ...config, ...parts }, 'createNode', 'its configuration');

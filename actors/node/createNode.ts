@@ -1,4 +1,4 @@
-/** Puts a node together of its configuration and its parts: the one way to make one. */
+/** Assembles a node from its configuration and its parts. */
 
 import { systemClock, systemJitter } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
@@ -40,7 +40,7 @@ import { createOwnership } from '../store/ownership.ts';
 import { type StoreFailure, storeEvent } from '../store/unwrittenFacts.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
 import { checkNode } from './checkNode.ts';
-import { agentBehind, type NodeAgent } from './nodeAgent.ts';
+import { createAgent, type NodeAgent } from './nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAgentConfig.ts';
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
@@ -48,8 +48,8 @@ import { nodeServices } from './nodeServices.ts';
 
 type FullConfig = ReturnType<typeof completeConfig>;
 
-/** The parts with what all of them need. */
-interface Ground
+/** The parts plus everything that several of them share. */
+interface NodeDependencies
   extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction' | keyof ClusterContent>,
     ClusterCaches,
     Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
@@ -57,35 +57,37 @@ interface Ground
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
-  /** What pods get of a cluster, where that is not the cluster's own. */
-  readonly given: ClusterContent;
+  /** Providers of objects, tokens and trust bundles that replace those of the cluster. */
+  readonly overrides: ClusterContent;
   readonly localObjects: LocalObjects;
-  /** The files of the static pods, by uid. */
+  /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
 
 /**
- * Makes a node, which `start` starts: opens its store and looks at what a former run has left. Rejects at once where
- * something is missing or wrong of what is given, and where the pods on disk are of another runtime.
+ * Creates a node, which `start` starts. Opens the store and inspects what the previous agent has left. Rejects if an
+ * argument is missing or invalid, or if the pods on disk belong to another runtime.
  */
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
-  const ground = await openGround(completeConfig(withCluster(config, parts)), withStatuses(parts));
-  const { fullConfig, durable, files, store } = ground;
-  const left = await podsLeftOnDisk(fullConfig, durable, { ...config, files, onAdopted: ground.onAdopted }).catch(
-    async (error) => {
-      await store.close();
-      throw error;
-    },
-  );
-  return nodeOn(ground, left);
+  const dependencies = await openDependencies(completeConfig(withCluster(config, parts)), withStatuses(parts));
+  const { fullConfig, durable, files, store } = dependencies;
+  const leftovers = await podsLeftOnDisk(fullConfig, durable, {
+    ...config,
+    files,
+    onAdopted: dependencies.onAdopted,
+  }).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  return createNodeOnStore(dependencies, leftovers);
 }
 
-/** The pods of a cluster are one more source. */
+/** Adds the API server as a source of pods. */
 const withCluster = (config: NodeAgentConfig, { cluster }: NodeParts): NodeAgentConfig =>
   cluster === undefined ? config : { ...config, sources: [...(config.sources ?? []), API_SOURCE] };
 
-/** A cluster is told the statuses of its pods. */
+/** Adds the API server as a sink of statuses. */
 const withStatuses = (parts: NodeParts): NodeParts => {
   const { cluster, sinks = [] } = parts;
   return cluster === undefined
@@ -93,26 +95,26 @@ const withStatuses = (parts: NodeParts): NodeParts => {
     : { ...parts, sinks: [...sinks, new ApiStatusSink(cluster.client, cluster.pods)] };
 };
 
-/** What the actors are told of the cluster. */
-function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
+/** Returns the cluster settings for the actors' input. */
+function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
   if (cluster === undefined) return {};
   const { leaseSeconds, statusCheckMs, access, certificates } = cluster;
   const own = certificates ? { certificates: certificates.certificates } : {};
   return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}), ...own } };
 }
 
-/** The node over an open store. */
-function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
-  const { fullConfig: told, store, durable, clock, onError, moves, inspect, events, decisions } = ground;
-  const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
-  const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.persistTerminal(...end) });
+/** Creates the node on an open store. */
+function createNodeOnStore(dependencies: NodeDependencies, leftovers: FoundAtStart): NodeAgent {
+  const { fullConfig: config, store, durable, clock, onError, moves, inspect, events, decisions } = dependencies;
+  const reports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durable.unacknowledged });
+  const factWriter = createFactWriter({ ...dependencies, keepEnd: (...end) => reports.persistTerminal(...end) });
   const boundary = createBoundary(
-    worldOf(ground, kept, reports, { facts: () => agent.facts(), health: () => agent.health() }),
-    ground,
+    createWorld(dependencies, factWriter, reports, { facts: () => agent.facts(), health: () => agent.health() }),
+    dependencies,
   );
-  const agent: NodeAgent = agentBehind(
+  const agent: NodeAgent = createAgent(
     boundary,
-    { ...inputOf(told, durable, left), ...inCluster(ground), sinks: reports.previouslyUnsent() },
+    { ...createInput(config, durable, leftovers), ...clusterInput(dependencies), sinks: reports.previouslyUnsent() },
     {
       clock,
       onError,
@@ -120,7 +122,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       events,
       moves,
       decisions,
-      keep: kept.keep,
+      keep: factWriter.keep,
       report: (change) => reports.recordPublished(change),
     },
   );
@@ -131,12 +133,12 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       await store.close();
     },
     explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
-    manifestFile: (uid: string) => ground.manifestFiles.now.get(uid),
+    manifestFile: (uid: string) => dependencies.manifestFiles.now.get(uid),
   });
 }
 
-/** Opens the store; what is wrong with it is told of the node. */
-async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
+/** Opens the store. Its failures are reported as events of the node. */
+async function openDependencies(config: FullConfig, parts: NodeParts): Promise<NodeDependencies> {
   const {
     clock = systemClock,
     onError = () => {},
@@ -145,44 +147,50 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     files = hostFiles,
     redaction = createRedaction(),
   } = parts;
-  const tell = withErrorHandler('events', events, onError);
-  const node = involvedNode(told.nodeName);
+  const reportEvent = withErrorHandler('events', events, onError);
+  const node = involvedNode(config.nodeName);
   const onFailure = (failure: StoreFailure | undefined) =>
-    tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
-  const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
+    reportEvent({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
+  const { store, durable } = await openStore(config.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
   redaction.learnPods([...durable.manifests.values()].flatMap(({ pods }) => pods));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const podsLeft = () => listPodDirectories(createLayout(told, files));
-  const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
-  const localObjects = localObjectsOf(sourcePlaces(told), parts.keptObjects, { clock, files, podsLeft, onError });
+  const listPodDirs = () => listPodDirectories(createLayout(config, files));
+  const caches = clusterCaches(parts, { clock, files, listPodDirs, onError });
+  const localObjects = localObjectsOf(sourcePlaces(config), parts.keptObjects, { clock, files, listPodDirs, onError });
   const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
   const { objects, tokens, trustBundles, ...others } = parts;
-  const given = withoutUndefined({ objects, tokens, trustBundles });
-  return { ...others, ...caches, ...common, given, fullConfig: told };
+  const overrides = withoutUndefined({ objects, tokens, trustBundles });
+  return { ...others, ...caches, ...common, overrides, fullConfig: config };
 }
 
-/** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
-function worldOf(
-  ground: Ground,
+/** Returns the implementations of ports and feeds. Those in the parts replace the real ones. */
+function createWorld(
+  dependencies: NodeDependencies,
   { isEvidence }: FactWriter,
   reports: StatusReports,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ): World {
-  const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
-  const { mounter = hostMounter, network = hostNetwork } = ground;
-  const { owner, podLogsDir } = told;
-  const layout = createLayout(told, ground.files);
+  const { fullConfig: config, jitter = systemJitter, readClasses, findCredentials = noCredentials } = dependencies;
+  const { mounter = hostMounter, network = hostNetwork } = dependencies;
+  const { owner, podLogsDir } = config;
+  const layout = createLayout(config, dependencies.files);
   const shared = {
-    ...ground,
+    ...dependencies,
     network,
-    ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
+    ownership: createOwnership({
+      layout,
+      maker: makerOf(config),
+      podLogsDir,
+      owner,
+      onAdopted: dependencies.onAdopted,
+    }),
   };
-  const inUse = objectsBySource({ local: ground.localObjects, cluster: ground.objects });
+  const inUse = objectsBySource({ local: dependencies.localObjects, cluster: dependencies.objects });
   const { ports, doings } = nodeServices({
     ...shared,
-    node: () => ({ ...told, ...agent.facts() }),
+    node: () => ({ ...config, ...agent.facts() }),
     layout,
     mounter,
     isEvidence,
@@ -190,36 +198,37 @@ function worldOf(
     findCredentials,
     inUse,
     objects: inUse,
-    ...ground.given,
+    ...dependencies.overrides,
     users: createUserNamespaces({
       layout,
-      maxPods: told.userNamespaces?.pods ?? told.capacity.pods,
-      idsPerPod: told.userNamespaces?.idsPerPod,
+      maxPods: config.userNamespaces?.pods ?? config.capacity.pods,
+      idsPerPod: config.userNamespaces?.idsPerPod,
     }),
-    findHandler: createHandlerFinder(readClasses, (name) => ground.classes.handlerOf(name)),
-    learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
-    rootDir: told.rootDir,
-    verification: told.imageVerification,
-    findServiceAccount: ground.cluster && serviceAccountsAt(ground.cluster.client),
-    serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
-    policy: told.logs ?? defaultLogPolicy,
+    findHandler: createHandlerFinder(readClasses, (name) => dependencies.classes.handlerOf(name)),
+    learnValues: ({ metadata }, values) => dependencies.redaction.learnValues(metadata.uid, values),
+    rootDir: config.rootDir,
+    verification: config.imageVerification,
+    findServiceAccount: dependencies.cluster && serviceAccountsAt(dependencies.cluster.client),
+    serviceVariables: dependencies.cluster === undefined ? noServices : dependencies.services.variables,
+    policy: config.logs ?? defaultLogPolicy,
   });
-  const onFiles = (files: ReadonlyMap<string, string>) => void Object.assign(ground.manifestFiles, { now: files });
-  const feeds = nodeFeeds({ ...shared, ...told, jitter, onFiles }, doings);
+  const onFiles = (files: ReadonlyMap<string, string>) =>
+    void Object.assign(dependencies.manifestFiles, { now: files });
+  const feeds = nodeFeeds({ ...shared, ...config, jitter, onFiles }, doings);
   return {
     ports: {
       ...ports,
-      ...clusterPorts(ground, agent),
+      ...clusterPorts(dependencies, agent),
       putStatus: reports.put,
-      ...withoutUndefined(ground.ports ?? {}),
+      ...withoutUndefined(dependencies.ports ?? {}),
     },
-    feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },
+    feeds: { ...feeds, ...withoutUndefined(dependencies.feeds ?? {}) },
   };
 }
 
-/** What keeps the Node of a cluster; without one nobody asks. */
+/** Returns the ports that maintain the Node object. Without a cluster, the actors do not call them. */
 function clusterPorts(
-  { cluster, clock, fullConfig, ownNode, cri, files, onError, jitter = systemJitter }: Ground,
+  { cluster, clock, fullConfig, ownNode, cri, files, onError, jitter = systemJitter }: NodeDependencies,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ) {
   if (cluster === undefined) return noCluster;
@@ -236,7 +245,9 @@ function clusterPorts(
   };
 }
 
-/** What of the configuration the actors are told: all of their input that no former run has left. */
+/**
+ * The configuration fields that become part of the actors' input. The rest of the input comes from the previous agent.
+ */
 const INPUT: Readonly<
   Record<
     Exclude<
@@ -264,14 +275,14 @@ const INPUT: Readonly<
   endsAll: true,
 };
 
-/** What the actors begin with: what they are told, and what is left of a former run. */
-const inputOf = (
-  told: FullConfig,
+/** Returns the actors' input from the configuration and from what the previous agent has left. */
+const createInput = (
+  config: FullConfig,
   { statuses, allocations, probes, containerEnds }: DurableFacts,
   left: FoundAtStart,
 ): NodeInput => ({
-  ...picked(told, INPUT),
-  hostIps: addressesNow(told.hostIps),
+  ...pick(config, INPUT),
+  hostIps: addressesNow(config.hostIps),
   statuses: Object.fromEntries(statuses),
   allocations: Object.fromEntries(allocations),
   probed: Object.fromEntries(probes),
@@ -279,7 +290,7 @@ const inputOf = (
   ...left,
 });
 
-function picked<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
-  // Each of the keys that is there has its own type.
+function pick<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
+  // Safe cast: each of the picked keys retains its type.
   return Object.fromEntries(Object.entries(from).filter(([key]) => Object.hasOwn(keys, key))) as Pick<T, K>;
 }

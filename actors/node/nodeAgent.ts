@@ -1,4 +1,4 @@
-/** The actors of a node, with who looks on: the only way in to them while they run. */
+/** The actors of a node with their observers. All access to the running actors goes through this interface. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
@@ -36,145 +36,149 @@ import {
 } from '../status/statusBoard.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
-import { type RootActor, rootActor } from './rootActor.ts';
+import { createRootActor, type RootActor } from './rootActor.ts';
 
 /**
- * The state of a whole node agent at one time, as plain JSON. A replay needs only this and the entries that follow. An object
- * that several actors refer to, such as the pod of its containers, is one object here as well.
+ * The state of a whole node agent at one time, as plain JSON. A replay needs only this and the entries that follow. An
+ * object that several actors refer to, such as the pod of its containers, is one object here as well.
  */
 export interface Keyframe {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** All actors, as xstate writes them down. */
+  /** The persisted snapshots of all actors, in XState's format. */
   readonly actors: unknown;
-  /** Which state each actor is in since when, by its path. */
+  /** The current state of each actor and its entry time, by the actor's path. */
   readonly since: Readonly<Record<string, StateSince>>;
-  /** The last status of each pod, by uid, whether it has been told or not. */
+  /** The latest status of each pod by UID, published or not. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
-  /** What had yet to be told until it is on disk, of each pod in its order; of one that is gone without a status. */
+  /** Changes that were waiting to become durable, in order for each pod. A removed pod has no status. */
   readonly untold?: readonly { readonly uid: string; readonly status?: PodStatus }[];
-  /** UIDs of the pods that have changed and whose status has yet to be computed. Absent if there are none. */
+  /** UIDs of the pods that have changed and whose status has yet to be computed. Undefined if there are none. */
   readonly due?: readonly string[];
 }
 
-/** A keyframe that is yet to be copied. */
+/** A keyframe that has not been copied yet. */
 interface KeyframeDraft {
   readonly at: number;
-  /** The work that is left, in short steps, between which the event loop may do anything else. */
+  /** The remaining work in short steps. The event loop may do anything else between them. */
   readonly steps: Steps<Keyframe>;
 }
 
-/** A node agent: pods in, statuses out. */
 export interface NodeAgent {
-  /** What its actors began with, as it may be written down: with the entries of the boundary all that a replay needs. */
+  /** The redacted input of the actors. Together with the entries of the boundary, it is sufficient for a replay. */
   readonly input: NodeInput;
   start(): void;
   /**
-   * Writes all of it down. Throws while something that was recorded has yet to take effect, for it would be lost to a
-   * replay: what is told takes effect before the next task of the event loop.
+   * Copies the state of all actors. Throws while a recorded entry has not taken effect yet, because a replay would lose
+   * it. Entries take effect before the next task of the event loop.
    */
   keyframe(): Keyframe;
-  /** Starts the same, to be finished later: the keyframe is of the present moment, whatever happens meanwhile. */
+  /** Starts a keyframe of the current state that is copied later. */
   draftKeyframe(): KeyframeDraft;
-  /** Stops all actors at once and leaves whatever runs; resolves when nothing is left to write. */
+  /** Stops all actors at once and leaves the containers running. Resolves when all writes are complete. */
   stop(): Promise<void>;
-  /** Ends every pod gracefully; resolves when none is left. */
+  /** Terminates every pod gracefully. Resolves when none is left. */
   drain(): Promise<void>;
-  /** When the last thing entered it, or it was made: what it shows is of that moment. In milliseconds since the epoch. */
+  /**
+   * Time of the last input, or of the agent's creation, in milliseconds since the epoch. The agent's state is as of
+   * this time.
+   */
   now(): number;
-  /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
-  tell(fact: NodeFact): void;
+  /** Sends a fact that comes from no feed. Used by additional sources and tests. */
+  send(fact: NodeFact): void;
   pods(): readonly Pod[];
   /**
-   * The same pods, and every other pod that a source wants, with the status that it has there. A new agent reports no pod
-   * before it has adopted its containers, but they can be reached as soon as the pod is known (`GetPodByName` in
-   * `pkg/kubelet/kubelet_getters.go`).
+   * Returns the same pods, and every other pod that a source wants, with the status that it has there. A new agent
+   * reports no pod before it has adopted its containers, but they can be reached as soon as the pod is known
+   * (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
    */
   knownPods(): readonly Pod[];
   /**
-   * UIDs of the pods of which more is known than is told: until that is on disk, until the status of a large pod is computed,
-   * or because the agent was stopped.
+   * UIDs of the pods with a newer state than the published one, because that state is not durable yet, the status of a
+   * large pod has not been computed yet, or the agent was stopped.
    */
-  untold(): readonly string[];
-  /** The trees of the pods' actors, by uid. */
+  unpublishedUids(): readonly string[];
+  /** Returns the actor trees of all pods by UID. */
   trees(): ReadonlyMap<string, ActorNode>;
-  /** That of one pod. */
   tree(uid: string): ActorNode | undefined;
   subscribe(listener: (change: PodChange) => void): () => void;
-  /** Of the pod of this full name, of this name in its manifest, or of this UID; `logs` is how those of its failed containers end. */
+  /**
+   * Explains the pod with this full name, name in the manifest, or UID. `logs` contains the last log lines of its
+   * failed containers.
+   */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
-  /** The same of the pod of a UID, whatever others are called. */
+  /** Explains the pod with this UID. */
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
-  /** The same of a container or a volume of it; `latestLog` is how the container's log ends now. */
+  /** Explains a container or volume of a pod. `latestLog` contains the last lines of the container's current log. */
   explainPart(uid: string, part: PodPart, logs?: LogTails, latestLog?: LogTail): PartExplanation | undefined;
   explainNode(): NodeExplanation;
-  /** Its pods with their trees, as far as they may leave the agent. */
-  seenPods(): PodWithTree[];
+  /** Returns the redacted pods with their trees. */
+  podsWithTrees(): PodWithTree[];
   overview(): NodeOverview;
-  /** Whether starts wait for a slot while others get on, as far as one look after the other shows. */
-  areStartsInLine(): boolean;
-  /** How many of what there are: numbers, and the names of states. */
+  /** Reports whether pod starts are queued while others make progress, as far as consecutive calls can observe. */
+  hasQueuedStarts(): boolean;
+  /** Returns counts of pods, containers and actors by state. */
   counts(): NodeCounts;
-  /** The file that a static pod comes from, by the pod's UID; undefined where it comes from elsewhere, or its file is gone. */
+  /** Returns the manifest file of a static pod. Undefined for a pod from elsewhere, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
-  /** What of the node itself can change while it runs, as it is now. */
+  /** Returns the current values of the node facts that can change at run time. */
   facts(): ChangeableFacts;
-  /** What its being ready depends on, and since when it is, or is not. */
+  /** Returns the conditions for readiness, and when the readiness last changed. */
   health(): ReturnType<typeof healthOf> & { readonly since: number | undefined };
 }
 
-/** Who is told what happens to the actors; what one of them throws goes to `onError` alone. */
-interface Onlookers {
+/** Observers of the actors. Their exceptions go to `onError` and do not affect the actors. */
+interface AgentObservers {
   readonly clock: Clock;
   readonly onError: BoundaryOptions['onError'];
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
   readonly decisions?: ((decision: CountedDecision) => void) | undefined;
-  /** Told of each state that an actor comes into. */
+  /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
-  /** Keeps what a status rests on; absent: nothing outlives the agent. */
+  /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
   readonly keep?: PersistFacts | undefined;
-  /** Takes note of a change that is told; gives what sinks are to hear of it. */
+  /** Records a published change and returns the status that the sinks have to send, if any. */
   readonly report?: ((change: StatusChange) => DueStatus | undefined) | undefined;
-  /** The moment that its actors go on from; absent: they begin. */
+  /** The keyframe from which the actors resume. If undefined, they start from the input. */
   readonly from?: Keyframe | undefined;
 }
 
-/** An agent into which everything comes through the given boundary: that of a live node, or a recording. */
-export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeAgent {
-  const { clock, onError, report } = onlookers;
-  const actors = nodeActors(boundary, input, onlookers);
+/** Creates an agent whose inputs all come through the boundary, either of a live node or of a recording. */
+export function createAgent(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeAgent {
+  const { clock, onError, report } = observers;
+  const actors = nodeActors(boundary, input, observers);
   const { root, board } = actors;
-  if (report) board.subscribe(reporting(actors, boundary, report));
+  if (report) board.subscribe(notifySinks(actors, boundary, report));
   return {
     get input() {
       return boundary.redact(input);
     },
     start: () => void root.start(),
-    keyframe: () => atOnce(draftOf(actors, boundary).steps),
-    draftKeyframe: () => draftOf(actors, boundary),
+    keyframe: () => atOnce(createDraft(actors, boundary).steps),
+    draftKeyframe: () => createDraft(actors, boundary),
     stop: async () => {
       board.close();
       root.stop();
     },
     drain: () => drainNode(root, () => boundary.deliver(root, { type: 'node.drain', at: clock.now() })),
     now: boundary.now,
-    tell: (fact) => boundary.deliver(root, fact),
+    send: (fact) => boundary.deliver(root, fact),
     pods: () => board.pods(),
     knownPods: () => knownPods(actors),
-    untold: () => [...new Set([...board.unpublished().map(({ uid }) => uid), ...board.dueUids()])],
+    unpublishedUids: () => [...new Set([...board.unpublished().map(({ uid }) => uid), ...board.dueUids()])],
     trees: () => board.trees(),
     tree: (uid) => board.tree(uid),
     subscribe: (listener) => board.subscribe(withErrorHandler('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.since), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
-    areStartsInLine: createQueuedStartsCheck(actors.root, clock),
+    hasQueuedStarts: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
-    // Who reads the files knows: a recording tells nothing of them.
+    // Only the live node reads manifest files. A recording does not contain their names.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),
-    health: () => boundary.redact(healthNow(actors)),
+    health: () => boundary.redact(currentHealth(actors)),
   };
 }
 
@@ -185,32 +189,32 @@ function knownPods({ root, board }: NodeActors): readonly Pod[] {
   return [...reported, ...wanted.filter(({ metadata }) => !uids.has(metadata.uid))];
 }
 
-function draftOf({ root, board, since }: NodeActors, { now, isSettled, redactor }: Boundary): KeyframeDraft {
+function createDraft({ root, board, since }: NodeActors, { now, isSettled, redactor }: Boundary): KeyframeDraft {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
   const at = now();
   const due = board.dueUids();
-  const untold = board
+  const unpublished = board
     .unpublished()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
-  // All of this is replaced when it changes, and never changed in place.
-  const found = { actors: persistedActor(root), since: since.statesBelow(root), statuses: [...board.statuses()] };
+  // These values are immutable and only ever replaced.
+  const state = { actors: persistedActor(root), since: since.statesBelow(root), statuses: [...board.statuses()] };
   const [redact, plainCopy] = [redactor(), plainCopier()];
   const copy = <T>(value: T): T => plainCopy(redact(value));
   return { at, steps: steps() };
 
   function* steps(): Generator<void, Keyframe> {
-    const actors = yield* copiedActors(found.actors, copy);
+    const actors = yield* copiedActors(state.actors, copy);
     const statuses: [string, PodStatus][] = [];
-    for (const [uid, status] of found.statuses) {
+    for (const [uid, status] of state.statuses) {
       statuses.push([uid, copy(status)]);
       yield;
     }
     return {
       at,
       actors,
-      since: copy(found.since),
+      since: copy(state.since),
       statuses: Object.fromEntries(statuses),
-      ...(untold.length > 0 ? { untold: copy(untold) } : {}),
+      ...(unpublished.length > 0 ? { untold: copy(unpublished) } : {}),
       ...(due.length > 0 ? { due: copy(due) } : {}),
     };
   }
@@ -222,9 +226,9 @@ interface NodeActors {
   readonly since: SinceMap;
 }
 
-/** The actors, the board of their statuses, and since when each is in its state. */
-function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeActors {
-  const { clock, onError, keep, from, moves } = onlookers;
+/** Creates the actors, the status board, and the map of state entry times. */
+function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeActors {
+  const { clock, onError, keep, from, moves } = observers;
   const since = createSinceMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
   const board = createStatusBoard({
     clock: boundary,
@@ -237,13 +241,13 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     delay: boundary.delay,
     onError,
   });
-  const inspect = inspection({ board, since }, boundary, onlookers);
-  const root: RootActor = rootActor(boundary, {
+  const inspect = inspection({ board, since }, boundary, observers);
+  const root: RootActor = createRootActor(boundary, {
     id: 'nodeAgent',
     input,
     clock,
     inspect,
-    // What a keyframe holds of the actors is what xstate wrote.
+    // Safe cast: a keyframe contains the snapshot that XState wrote.
     ...(from ? { snapshot: from.actors as Snapshot<unknown> } : {}),
   });
   root.subscribe({
@@ -256,17 +260,17 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
   return { root, board, since };
 }
 
-/** What is done after each transition of an actor. */
+/** Returns the inspector that runs after each transition of an actor. */
 function inspection(
   { board, since }: Pick<NodeActors, 'board' | 'since'>,
   boundary: Boundary,
-  { inspect, events, decisions, onError }: Onlookers,
+  { inspect, events, decisions, onError }: AgentObservers,
 ): (event: InspectionEvent) => void {
   const listen = events && eventListener(withErrorHandler('events', events, onError), boundary);
   const listenToDecisions = decisions && decisionListener(withErrorHandler('metrics', decisions, onError));
-  const look = inspect && withErrorHandler('inspect', inspect, onError);
+  const inspectSafely = inspect && withErrorHandler('inspect', inspect, onError);
   return (event) => {
-    // Every actor here is one of xstate's own.
+    // Safe cast: all actors of this system are XState actors.
     const ref = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.actor') {
       since.add(ref);
@@ -278,66 +282,67 @@ function inspection(
       board.noteTransition(ref);
       if (ref._parent === undefined) postAwaited(ref as RootActor, board);
     }
-    look?.(event);
+    inspectSafely?.(event);
   };
 }
 
-/** Tells the sinks' actors of each status that is new; the status itself is not in the event, nor in a recording. */
-const reporting =
-  ({ root }: NodeActors, boundary: Boundary, report: NonNullable<Onlookers['report']>) =>
+/**
+ * Notifies the sinks' actors of each new status. The event does not contain the status, so recordings do not either.
+ */
+const notifySinks =
+  ({ root }: NodeActors, boundary: Boundary, report: NonNullable<AgentObservers['report']>) =>
   (change: StatusChange): void => {
     const due = report(change);
     if (due && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...due });
   };
 
-/** Posts the pods that the node cannot begin with yet. */
+/** Posts the pods that the node cannot start yet. */
 function postAwaited(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
-  const begins = snapshot.hasTag('beginning');
+  const isStarting = snapshot.hasTag('beginning');
   board.refreshAddresses();
-  board.setAwaited(begins ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
+  board.setAwaited(isStarting ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
 }
 
-/** Why a pod is in the state that it is in. */
 function podExplanations(
   { root, board }: NodeActors,
   clock: Clock,
   { redact }: Boundary,
-): Pick<NodeAgent, 'explain' | 'explainUid' | 'explainPart' | 'seenPods'> {
-  const surroundings = () => {
+): Pick<NodeAgent, 'explain' | 'explainUid' | 'explainPart' | 'podsWithTrees'> {
+  const nodeContext = () => {
     const { start, pull } = limitersOf(root);
     return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyOf(root.getSnapshot().context.health) };
   };
-  const explain = (seen: PodWithTree | undefined, logs: LogTails | undefined) =>
-    seen && redact(explainPod(withAdmission(seen, root), clock.now(), { ...surroundings(), logs }));
+  const explain = (pod: PodWithTree | undefined, logs: LogTails | undefined) =>
+    pod && redact(explainPod(withAdmission(pod, root), clock.now(), { ...nodeContext(), logs }));
   return {
     explain: (name, namespace, logs) => {
-      const written = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
-      return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.byUid(name), logs);
+      const fullName = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
+      return explain(board.find(name, namespace) ?? board.find(fullName, namespace) ?? board.byUid(name), logs);
     },
     explainUid: (uid, logs) => explain(board.byUid(uid), logs),
     explainPart: (uid, part, logs, latestLog) => {
       const seen = board.byUid(uid);
       if (seen === undefined) return undefined;
-      return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...surroundings(), logs, latestLog }));
+      return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...nodeContext(), logs, latestLog }));
     },
-    seenPods: () => redact(pairWithTrees(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
+    podsWithTrees: () => redact(pairWithTrees(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
   };
 }
 
-/** One that waits to be admitted waits for what admission has put its request off for. */
+/** Adds to a pod in admission what its deferred request is waiting for. */
 function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
   const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
   return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };
 }
 
-function healthNow({ root, since }: NodeActors): ReturnType<NodeAgent['health']> {
+function currentHealth({ root, since }: NodeActors): ReturnType<NodeAgent['health']> {
   const snapshot = root.getSnapshot();
-  const drains = snapshot.hasTag('draining');
+  const isDraining = snapshot.hasTag('draining');
   return {
-    ...healthOf(snapshot.context, drains),
-    since: drains ? since.since(root) : snapshot.context.readiness.since,
+    ...healthOf(snapshot.context, isDraining),
+    since: isDraining ? since.since(root) : snapshot.context.readiness.since,
   };
 }

@@ -1,4 +1,4 @@
-/** What a node is told once, with defaults for what a program does not care about. */
+/** The configuration of a node, with defaults. */
 import { join } from 'node:path';
 import { ownerMark } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
@@ -9,7 +9,7 @@ import type { HostAddresses } from '../feeds/addresses.ts';
 import type { LogPolicy } from '../services/containers/logs.ts';
 import { type SourceParts, sourcePlaces } from '../sources/sources.ts';
 
-/** What `createNode` finds out by itself: from the rest, from the store, from the disk. */
+/** Fields that `createNode` derives from the other fields, the store, and the disk. */
 type Derived =
   | 'owner'
   | 'podDirectory'
@@ -28,23 +28,26 @@ type Facts = Omit<NodeDescription, Derived>;
 type Settings = Omit<NodeInput, Derived>;
 type Needed = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
-/** What a node is told once. What may be absent is as on a node with nothing special. */
+/** The fixed configuration of a node. Optional fields default to those of an ordinary node. */
 export interface NodeAgentConfig
   extends Pick<Facts & Settings, Needed>,
     Partial<Omit<Facts & Settings, Needed>>,
     Pick<SourceParts, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
   readonly hostIps?: HostAddresses;
-  /** The addresses of pods on a node to which no cluster assigns any, such as `10.1.0.0/24`. */
+  /** The address range of pods if no cluster assigns one to the node, e.g. `10.1.0.0/24`. */
   readonly podCidr?: string;
-  /** What of the capacity pods may take; absent: all of it. */
+  /** Resources available to pods. Defaults to the capacity. */
   readonly allocatable?: Capacity;
-  /** The names of further sources, whose pods come through `tell` or a feed of one's own. */
+  /** Names of additional sources, whose pods arrive through `send` or a custom feed. */
   readonly sources?: readonly string[];
-  /** When the logs of containers are rotated, and how often they are looked at; absent: as a kubelet does. */
+  /** Log rotation settings and the interval of the checks. Defaults to the kubelet's. */
   readonly logs?: LogPolicy & { readonly checkMs?: number };
-  /** Which images that are there a pod has to prove its right to; absent: those that the node has pulled. */
+  /**
+   * Images whose presence does not suffice without the pod's own credentials. Defaults to those that the node has
+   * pulled.
+   */
   readonly imageVerification?: ImageVerification;
-  /** The pods of others that have a directory below the root are this agent's from now on. */
+  /** Whether to take over the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
 }
 
@@ -60,7 +63,7 @@ export const noCgroups: CgroupFacts = {
   pageSizes: [],
 };
 
-/** As a kubelet has them (C7); slots for a machine of two cores. */
+/** The kubelet's defaults (C7), with slots for a machine with two cores. */
 const defaults = {
   cgroupRoot: '',
   cgroupDriver: 'cgroupfs' as const,
@@ -76,7 +79,7 @@ const defaults = {
   crashLoop: { baseMs: 10_000, maxMs: 300_000 },
 };
 
-/** The configuration with all that was left out, and what follows from it. */
+/** Returns the configuration with defaults and derived fields. */
 export function completeConfig(config: NodeAgentConfig) {
   const { nodeName, rootDir, capacity, logs } = config;
   return {
@@ -91,8 +94,8 @@ export function completeConfig(config: NodeAgentConfig) {
   };
 }
 
-/** What is there and undefined would take the place of its default. */
+/** Removes undefined properties, because they would override defaults. */
 export function withoutUndefined<T extends object>(config: T): T {
-  // Only properties that may be absent are undefined.
+  // Safe cast: only optional properties are undefined.
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)) as T;
 }

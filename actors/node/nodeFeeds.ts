@@ -1,4 +1,4 @@
-/** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
+/** The feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
@@ -12,23 +12,23 @@ import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
 import { type SourceParts, sourcesFeed } from '../sources/sources.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
-import type { Doings } from './nodeServices.ts';
+import type { ServiceActivity } from './nodeServices.ts';
 
 type Feeds = World['feeds'];
 
 const TICK_MS = 10_000;
 
-interface FeedParts
+interface FeedDependencies
   extends Omit<SourceParts, 'ownNode'>,
     ClusterCaches,
     Pick<NodeParts, 'cri' | 'deeds' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
-  /** The addresses of pods in the configuration, which hold until the Node has some. */
+  /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
   readonly ownership: Pick<Ownership, 'see'>;
 }
 
-export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
+export const nodeFeeds = (parts: FeedDependencies, doings: ServiceActivity): Feeds => ({
   ...runtimeFeeds(parts, doings),
   sources: sourcesFeed(parts),
   addresses: addressesFeed(parts.hostIps, parts.clock),
@@ -37,39 +37,42 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
 });
 
 /**
- * The feeds of the runtime's health, of its objects, and of the addresses of pods that it has. A broken event stream makes
- * the first look at once, and a runtime that has returned gets the addresses again.
+ * Creates the feeds of the runtime's health, its objects, and the pod address range. A broken event stream triggers a
+ * health check, and a runtime that returns is sent the address range again.
  */
-function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
+function runtimeFeeds(
+  parts: FeedDependencies,
+  doings: ServiceActivity,
+): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
   const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, deeds } = parts;
-  // Looks once the feed of the addresses has started.
-  let lookAtPodCidr: Look = () => {};
+  // Set once the podCidr feed has started.
+  let checkPodCidr: Look = () => {};
   let isSilent = false;
-  ownNode.onChange = () => lookAtPodCidr({ again: false });
-  // Rings once the health is watched.
-  let askHealth = () => {};
+  ownNode.onChange = () => checkPodCidr({ again: false });
+  // Set once the health feed has started.
+  let queryHealth = () => {};
   return {
     runtimeHealth: (send, { signal }) => {
       const alarm = createAlarm(clock, signal);
-      askHealth = alarm.ring;
-      const tell = (health: RuntimeHealth) => {
+      queryHealth = alarm.ring;
+      const report = (health: RuntimeHealth) => {
         onRuntimeHealth?.(health);
-        if (isSilent && !health.isSilent) lookAtPodCidr({ again: true });
+        if (isSilent && !health.isSilent) checkPodCidr({ again: true });
         isSilent = health.isSilent === true;
         send({ type: 'runtime.healthChanged', health });
       };
-      return watchRuntimeHealth({ cri, clock, signal, alarm, tell });
+      return watchRuntimeHealth({ cri, clock, signal, alarm, report });
     },
     podCidr: podCidrFeed({
       cri,
       clock,
       podCidr: () => ownNode.podCidr || (parts.podCidr ?? ''),
       onStart: (look) => {
-        lookAtPodCidr = look;
+        checkPodCidr = look;
       },
     }),
     pleg: (send, { signal }) => {
-      const tell = (fact: NodeFact) =>
+      const sendFact = (fact: NodeFact) =>
         send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
       return observeRuntime({
         cri,
@@ -80,8 +83,8 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
         onRelisted,
         deeds,
         ...doings,
-        send: tell,
-        onBreak: () => askHealth(),
+        send: sendFact,
+        onStreamBroken: () => queryHealth(),
       });
     },
   };

@@ -1,4 +1,4 @@
-/** What a node is made of beside its configuration; whatever is absent is as on a real node with nothing special. */
+/** The parts of a node besides its configuration. Optional parts default to those of an ordinary node. */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
@@ -33,110 +33,110 @@ import type { StateChange } from '../status/sinceMap.ts';
 import type { StatusSink } from '../status/statusReports.ts';
 import type { openNodeStore } from '../store/durableFacts.ts';
 
-/** How a node speaks with its cluster. */
+/** The connection of a node to its cluster. */
 export interface ClusterParts {
   readonly client: KubeClient;
-  /** What the server has of the node's pods, as far as is known. */
+  /** The pods of the node as last known to the API server. */
   readonly pods: PodCache;
-  /** The same server by connections of its own, for the lease alone. */
+  /** A client with separate connections, used only for the lease. */
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
   /** How long the lease lasts, in seconds. */
   readonly leaseSeconds: number;
-  /** How often it is looked whether the status of its Node has changed, in milliseconds. */
+  /** Interval at which the Node status is checked for changes, in milliseconds. */
   readonly statusCheckMs: number;
-  /** How often the status of its Node is written in any case, in milliseconds. */
+  /** Interval at which the Node status is written even without changes, in milliseconds. */
   readonly statusReportMs: number;
-  /** How many images that status lists; -1: all. */
+  /** Maximum number of images in the Node status, or -1 for all. */
   readonly statusImages: number;
-  /** How what pods name is kept up to date. */
+  /** How objects that pods reference are kept up to date. */
   readonly objects: ObjectSettings;
-  /** Whether volumes can show its trust anchors; absent: they cannot. */
+  /** Whether volumes can contain ClusterTrustBundles. Defaults to false. */
   readonly hasTrustBundles?: boolean;
-  /** As a cloud knows the node; empty for none. */
+  /** The cloud provider's ID of the node. Empty without a cloud. */
   readonly providerId: string;
-  /** Absent: no cloud's controller tells its addresses. */
+  /** Undefined if no cloud controller sets the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** Whether the node registers itself; else somebody else makes its Node. */
+  /** Whether the node creates its Node object. Otherwise someone else must create it. */
   readonly registers: boolean;
-  /** Whether the controller of the cluster attaches volumes to the node. */
+  /** Whether the attach-detach controller of the cluster attaches volumes to the node. */
   readonly attachesByController: boolean;
-  /** Is told the UID of its Node, and that of another one in its place. */
+  /** Called with the UID of the Node object, and again if the object is replaced. */
   readonly onNodeUid?: (uid: string) => void;
-  /** Which certificates the node keeps itself, and how; absent: none. */
+  /** The certificates that the node manages itself. Undefined if there are none. */
   readonly certificates?: CertificateParts & Pick<Required<ClusterInput>, 'certificates'>;
-  /** Where the node serves its own API; absent, or 0: it serves none. */
+  /** Port of the kubelet API. Undefined or 0 if the node does not serve it. */
   readonly servedPort?: () => number;
-  /** How the server is asked, for people; absent: that is not shown. */
+  /** How the node connects to the server, for display only. */
   readonly access?: ClusterAccess;
 }
 
-/** What pods get of a cluster is that of the cluster where nothing else is given. */
+/** `objects`, `tokens` and `trustBundles` default to those of the cluster. */
 export interface NodeParts extends ClusterContent {
-  /** The runtime; whoever gives it closes it. */
+  /** The runtime client. The caller closes it. */
   readonly cri: Cri;
-  /** The system's when absent. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock;
-  /** At least 0 and less than 1; the system's when absent. */
+  /** Returns a random number in [0, 1). Defaults to the system's randomness. */
   readonly jitter?: () => number;
-  /** Where the root directory, the pods' logs and the manifests are; absent: the host's own. */
+  /** The file system of the root directory, pod logs and manifests. Defaults to the host's. */
   readonly files?: FileSystem;
-  /** Mounts volumes, and works in them; absent: on the host. */
+  /** Mounts volumes and accesses their contents. Defaults to the host's mounter. */
   readonly mounter?: Mounter;
-  /** What probes, hooks and the source of a URL dial; absent: the host's own. */
+  /** The network of probes, hooks and manifest URLs. Defaults to the host's. */
   readonly network?: Network;
-  /** Starts the thread that large manifests are read in; absent: a real one. */
+  /** Starts the worker thread that parses large manifests. Defaults to a real thread. */
   readonly startThread?: StartThread;
-  /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
+  /** Yields to the event loop. Defaults to a wait for the next events of the host. */
   readonly nextTurn?: () => Promise<void>;
-  /** Absent where pods have no cgroups of their own, or no containers. */
+  /** Undefined if pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
-  /** Reads the RuntimeClasses; absent: there are none. */
+  /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
-  /** The node's credentials for registries; absent: it has none. */
+  /** The node's registry credentials. Undefined if there are none. */
   readonly findCredentials?: FindCredentials | undefined;
-  /** Absent: the runtime is not the node's own. */
+  /** Undefined if the runtime is not private to this node. */
   readonly restartRuntime?: RestartRuntime | undefined;
-  /** The cluster that the node belongs to; absent: none. */
+  /** The cluster of the node. Undefined for a standalone node. */
   readonly cluster?: ClusterParts | undefined;
   /**
-   * In memory: what the pods of each source have of its manifests outlives the agent in a directory that begins like this;
-   * absent: it does not.
+   * Path prefix, in memory, of the directories that cache the objects of each source across agent restarts. If
+   * undefined, they are not cached.
    */
   readonly keptObjects?: string | undefined;
-  /** Opens what outlives a restart; absent: the files below the root directory. */
+  /** Opens the store of durable facts. Defaults to files below the root directory. */
   readonly openStore?: typeof openNodeStore;
-  /** What fills ports and brings facts instead of the services made of these parts. */
+  /** Ports and feeds that replace the real ones. */
   readonly ports?: Partial<World['ports']>;
   readonly feeds?: Partial<World['feeds']>;
-  /** Where statuses go; each may be slow, and may fail. */
+  /** Destinations of statuses. Each may be slow and may fail. */
   readonly sinks?: readonly StatusSink[];
-  /** Told what happened to the node, its pods and containers. */
+  /** Receives the events of the node, its pods and its containers. */
   readonly events?: EventSink | undefined;
-  /** Keeps secrets out of what leaves; given by who has texts of its own to keep them out of, as a log. */
+  /** Removes secrets from all output. Pass one in order to share it, e.g. with a log. */
   readonly redaction?: Redaction | undefined;
-  /** Sees every entry of the recording boundary. */
+  /** Called with every entry of the recording boundary. */
   readonly record?: Recorder | undefined;
-  /** Told of every call that goes out through a port. */
+  /** Called for every port call. */
   readonly calls?: CallListener | undefined;
-  /** Told how each such call went; what it is told may hold secrets. */
+  /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly answers?: OutcomeListener | undefined;
-  /** Gets the decisions that only metrics show. */
+  /** Receives the decisions that only metrics show. */
   readonly decisions?: ((decision: CountedDecision) => void) | undefined;
-  /** Gets what the services do that only metrics show. */
+  /** Receives the actions of services that only metrics show. */
   readonly deeds?: ((deed: CountedDeed) => void) | undefined;
-  /** Told of each state that an actor comes into. */
+  /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
-  /** Sees every inspection event of xstate; attach it only while someone looks. */
+  /** Called with every XState inspection event. Attach it only while someone is inspecting. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
-  /** Told of what services threw, of what feeds met, and of what is wrong with durable facts. */
+  /** Called with errors of services and feeds, and with damaged durable facts. */
   readonly onError?: (source: string, error: unknown) => void;
-  /** Told of each problem and warning in a manifest once. */
+  /** Called once for each problem or warning in a manifest. */
   readonly onManifestProblem?: OnManifestProblem;
-  /** Told when the directory of a pod is adopted that this agent did not make, and why it was not its own. */
+  /** Called when a pod directory that this agent did not create is adopted, with the reason. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
-  /** Told of each list of what the runtime has. */
+  /** Called after each relist of the runtime. */
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
-  /** Told when the runtime's health changes. */
+  /** Called when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }

@@ -1,4 +1,4 @@
-/** What a real node puts behind the ports: the CRI, the disk, the logs. */
+/** The real implementations of the ports: CRI, disk and logs. */
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
@@ -23,9 +23,9 @@ import { hookService } from '../services/containers/hooks.ts';
 import { type LogPolicy, logServices } from '../services/containers/logs.ts';
 import { resizeServices } from '../services/containers/resizing.ts';
 import { createStopTracker } from '../services/containers/stopTracker.ts';
+import { createChangeTracker } from '../services/disk/changeTracker.ts';
 import { diskServices } from '../services/disk/disk.ts';
 import { garbageServices } from '../services/disk/garbage.ts';
-import { touchedPods } from '../services/disk/touchedPods.ts';
 import type { Network } from '../services/http/network.ts';
 import { imageServices } from '../services/images/images.ts';
 import type { FindCredentials, FindServiceAccount } from '../services/images/nodeCredentials.ts';
@@ -36,12 +36,12 @@ import { sandboxServices } from '../services/sandboxes/sandboxes.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 
-/** What the services of a node are made of; each takes what it needs. */
+/** The dependencies of all services. */
 export interface ServiceParts
   extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
-  /** The node as it is now. */
+  /** Returns the current description of the node. */
   readonly node: () => NodeDescription;
   readonly layout: Layout;
   readonly mounter: Mounter;
@@ -50,9 +50,9 @@ export interface ServiceParts
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
-  /** All that pods may name, of a cluster or of manifests. */
+  /** All objects that pods may reference, from the cluster or from manifests. */
   readonly inUse: ObjectsInUse;
-  readonly heldForPods?: PodContent['heldForPods'] | undefined;
+  readonly podCaches?: PodContent['podCaches'] | undefined;
   readonly findCredentials: FindCredentials;
   readonly findServiceAccount?: FindServiceAccount | undefined;
   readonly tokens?: PodTokens | undefined;
@@ -61,34 +61,34 @@ export interface ServiceParts
   readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
-  /** Takes note of values that a container of a pod is given, and that must not leave the agent. */
+  /** Learns values in a pod's containers that must not leave the agent. */
   readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 
-/** What the services did last, for who looks at the runtime. */
-export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
+/** Recent activity of the services that affects how the PLEG interprets the runtime's lists. */
+export type ServiceActivity = Pick<PlegOptions, 'takeChanged' | 'takeFound' | 'isBeingStopped'>;
 
-export function nodeServices(given: ServiceParts): {
+export function nodeServices(dependencies: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
-  readonly doings: Doings;
+  readonly doings: ServiceActivity;
 } {
-  const objects = given.objects && withObjectTimeout(given.objects, given.clock);
-  const variableObjects = createContainerObjects({ objects, learnValues: given.learnValues });
-  const parts = { ...given, objects, variableObjects };
+  const objects = dependencies.objects && withObjectTimeout(dependencies.objects, dependencies.clock);
+  const variableObjects = createContainerObjects({ objects, learnValues: dependencies.learnValues });
+  const parts = { ...dependencies, objects, variableObjects };
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
-  const { touching, finding, takeTouched, takeFound } = touchedPods();
+  const { trackingChanges, trackingFinds, takeChanged, takeFound } = createChangeTracker();
   const { tracking, isBeingStopped } = createStopTracker();
   const ports = {
     ...sandboxes,
-    runSandbox: touching(sandboxes.runSandbox),
-    inspectSandbox: finding(sandboxes.inspectSandbox, (_, { podUid: uid, namespace, podName: name }) => {
+    runSandbox: trackingChanges(sandboxes.runSandbox),
+    inspectSandbox: trackingFinds(sandboxes.inspectSandbox, (_, { podUid: uid, namespace, podName: name }) => {
       return { uid, namespace, name };
     }),
     stopSandboxes: tracking(({ ids }) => ids, sandboxes.stopSandboxes),
     ...containers,
-    startContainer: touching(containers.startContainer),
-    inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
+    startContainer: trackingChanges(containers.startContainer),
+    inspectContainer: trackingFinds(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: tracking(({ id }) => [id], containers.stopContainer),
     ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
     ...diskServices(parts),
@@ -98,5 +98,5 @@ export function nodeServices(given: ServiceParts): {
     ...probeServices(parts),
     ...logServices(parts),
   };
-  return { ports, doings: { takeTouched, takeFound, isBeingStopped } };
+  return { ports, doings: { takeChanged, takeFound, isBeingStopped } };
 }

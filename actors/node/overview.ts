@@ -1,5 +1,3 @@
-/** How a node stands, as its actors show it. */
-
 import type { ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { NodeContext } from '../../machines/node/context.ts';
 import { foreignPods } from '../../machines/node/own.ts';
@@ -10,7 +8,7 @@ import type { ActorView, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { SinceMap } from '../status/sinceMap.ts';
 import type { RootActor } from './rootActor.ts';
 
-/** How the node stands, for tables and the socket. */
+/** The state of the node for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
@@ -19,13 +17,12 @@ export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since'
   readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
 }
 
-/** The node's own, as they are now. */
 export function limitersOf(root: RootActor): NodeOverview['limiters'] {
   const { startLimiter, pullLimiter } = root.getSnapshot().children;
   return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
 }
 
-/** It at this moment. */
+/** Returns the current overview. */
 export function overviewOf({ root, since }: { readonly root: RootActor; readonly since: SinceMap }): NodeOverview {
   const { context } = root.getSnapshot();
   return {

@@ -1,6 +1,6 @@
 /**
- * The root of an agent's actors. All agents of a process run one machine: to make it over for each takes longer than many
- * an agent lives in a simulation. Whose port an actor calls, the system says that it is in.
+ * The root of an agent's actors. All agents of a process share one machine, because creating it takes longer than many
+ * an agent lives in a simulation. Ports look up their provider by the actor system of the caller.
  */
 import {
   type ActorOptions,
@@ -30,29 +30,29 @@ type System = AnyActorRef['system'];
 const providers = new WeakMap<System, Provider>();
 
 function providerOf(system: System): Provider {
-  const found = providers.get(system);
-  if (found === undefined) throw new Error('nothing is provided for the actors of this system');
-  return found;
+  const provider = providers.get(system);
+  if (provider === undefined) throw new Error('nothing is provided for the actors of this system');
+  return provider;
 }
 
-/** The function that a logic was made of, which xstate keeps with it. */
-const madeOf = <F>({ config }: { readonly config?: unknown }): F => config as F;
+/** Returns the creator function of an actor logic, which XState stores as its `config`. */
+const creatorOf = <F>({ config }: { readonly config?: unknown }): F => config as F;
 
-const bySystem: Provider = {
+const systemProvider: Provider = {
   port: <K extends PortName>(name: K) => {
     type Call = Parameters<typeof fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>>[0];
     const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>((call) =>
-      madeOf<Call>(providerOf(call.system).port(name))(call),
+      creatorOf<Call>(providerOf(call.system).port(name))(call),
     );
-    // The two types differ only in how xstate spells "any JSON".
+    // The two types differ only in how XState spells "any JSON".
     return logic as unknown as Port<K>;
   },
   feed: (name): FeedLogic =>
     fromCallback((call) =>
-      madeOf<Parameters<typeof fromCallback<{ type: 'feed.never' }>>[0]>(providerOf(call.system).feed(name))(call),
+      creatorOf<Parameters<typeof fromCallback<{ type: 'feed.never' }>>[0]>(providerOf(call.system).feed(name))(call),
     ),
   timer: fromCallback<{ type: 'timer.never' }, TimerInput>((call) =>
-    madeOf<Parameters<typeof fromCallback<{ type: 'timer.never' }, TimerInput>>[0]>(providerOf(call.system).timer)(
+    creatorOf<Parameters<typeof fromCallback<{ type: 'timer.never' }, TimerInput>>[0]>(providerOf(call.system).timer)(
       call,
     ),
   ),
@@ -60,12 +60,12 @@ const bySystem: Provider = {
 
 let machine: typeof nodeAgentMachine | undefined;
 
-/** An agent's root, whose actors call what the provider has for them. */
-export function rootActor(
+/** Creates the root actor of an agent with the ports, feeds and timers of the provider. */
+export function createRootActor(
   provider: Provider,
   options: ActorOptions<typeof nodeAgentMachine> & { readonly input: NodeInput },
 ): RootActor {
-  machine ??= provided(nodeAgentMachine, bySystem);
+  machine ??= provided(nodeAgentMachine, systemProvider);
   const root = createActor(machine, options);
   providers.set(root.system, provider);
   return root;

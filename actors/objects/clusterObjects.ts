@@ -29,7 +29,7 @@ interface ObjectParts {
   readonly jitter: () => number;
   readonly files: FileSystem;
   /** The UIDs of the pods that have a directory on the node. */
-  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -40,10 +40,10 @@ const TTL_MS = 60_000;
 const TTL_ANNOTATION = 'node.alpha.kubernetes.io/ttl';
 
 export function clusterObjects(parts: ObjectParts): ObjectStore {
-  const { settings, clock, files, podsLeft, onError } = parts;
+  const { settings, clock, files, listPodDirs, onError } = parts;
   const { keptDirectory: directory } = settings;
   const kept = directory === undefined ? undefined : new KeptObjects({ directory, files, isInMemory, onError });
-  return new ObjectStore({ strategy: settings.strategy, clock, kept, podsLeft, onError, hold: holderOf(parts) });
+  return new ObjectStore({ strategy: settings.strategy, clock, kept, listPodDirs, onError, hold: holderOf(parts) });
 }
 
 function holderOf({ client, settings, ownNode, clock, jitter }: ObjectParts): HoldObject {

@@ -27,7 +27,7 @@ interface LocalParts {
   readonly clock: Clock;
   readonly files: FileSystem;
   /** The UIDs of the pods that have a directory on the node. */
-  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -41,12 +41,12 @@ type SourcePlaces = ReadonlyMap<string, string>;
 export function localObjectsOf(
   sources: SourcePlaces,
   directory: string | undefined,
-  { clock, files, podsLeft, onError }: LocalParts,
+  { clock, files, listPodDirs, onError }: LocalParts,
 ): LocalObjects {
   if (directory === undefined) return new LocalObjects(sources, clock);
   const keptOf = (source: string) => {
     const kept = new KeptObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
-    return [source, new KeptOfSource({ kept, podsLeft, onError })] as const;
+    return [source, new KeptOfSource({ kept, listPodDirs, onError })] as const;
   };
   return new LocalObjects(sources, clock, new Map([...sources.keys()].map(keptOf)));
 }

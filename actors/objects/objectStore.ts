@@ -21,7 +21,7 @@ interface StoreParts {
   /** Absent: nothing outlives the agent. */
   readonly kept?: Pick<KeptObjects, 'read' | 'keep' | 'forget' | 'keepOnly'> | undefined;
   /** Of the pods that the node has from before, known or not. */
-  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -106,9 +106,9 @@ export class ObjectStore implements ObjectsInUse {
 
   /** Tells the node what becomes of the objects, until the signal aborts. */
   async run(send: (fact: NodeFact) => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
-    const { clock, kept, podsLeft, onError } = this.#parts;
+    const { clock, kept, listPodDirs, onError } = this.#parts;
     this.#news.begin(send, signal);
-    const tidy = async () => kept?.keepOnly(new Set(await podsLeft()));
+    const tidy = async () => kept?.keepOnly(new Set(await listPodDirs()));
     await tidy().catch((error: unknown) => onError('objects', error));
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {

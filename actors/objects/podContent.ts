@@ -18,7 +18,7 @@ interface HeldForPods {
 export interface PodContent {
   readonly tokens: ServiceAccountTokens;
   readonly trustBundles: FollowedBundles;
-  readonly heldForPods: readonly HeldForPods[];
+  readonly podCaches: readonly HeldForPods[];
 }
 
 export function podContent(
@@ -27,5 +27,5 @@ export function podContent(
 ): PodContent {
   const tokens = new ServiceAccountTokens({ ...parts, client, isGone: (pod) => pods.isGone(pod) });
   const trustBundles = hasTrustBundles ? new ClusterTrustBundles({ ...parts, client }) : noTrustBundles;
-  return { tokens, trustBundles, heldForPods: [tokens, trustBundles] };
+  return { tokens, trustBundles, podCaches: [tokens, trustBundles] };
 }

@@ -7,7 +7,7 @@ import type { NodeInput } from '../../machines/node/context.ts';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';
 import type { Boundary, Entry, FactReceiver } from '../boundary.ts';
-import { agentBehind, type Keyframe, type NodeAgent } from '../node/nodeAgent.ts';
+import { createAgent, type Keyframe, type NodeAgent } from '../node/nodeAgent.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
 
@@ -43,7 +43,7 @@ export function createReplay(
   const awaited = new Awaited();
   let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited, clock), withUnbounded(input), {
+  const agent = createAgent(recordedBoundary(awaited, clock), withUnbounded(input), {
     ...onlookers,
     from,
     clock,
@@ -57,7 +57,7 @@ export function createReplay(
     now = entry.at;
     const take = awaited.at(entry);
     if (take) take(entry);
-    else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
+    else if (entry.actor === ROOT) agent.send(entry.value as Parameters<NodeAgent['send']>[0]);
     // Everything happens that follows from it.
     await nextTurn();
     return take !== undefined || entry.actor === ROOT || awaited.hadJustEnded(entry);

@@ -1,6 +1,6 @@
 /**
- * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
- * however it was missed; events from the runtime's event stream only make it fast.
+ * The pod lifecycle event generator reports what the runtime shows. A relist of two calls finds every change, even if
+ * events were missed. The runtime's event stream only speeds this up.
  */
 
 import { type Clock, steadyClock } from '../../base/clock.ts';
@@ -15,48 +15,47 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { CountedDeed } from '../countedDeed.ts';
 import { readContainer } from '../services/containers/containerStatus.ts';
-import type { FoundOfPod } from '../services/disk/touchedPods.ts';
+import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
 import type { Relist } from './relist.ts';
 
-/** How often the runtime is listed: rarely while its event stream is healthy. */
+/** Intervals of relists. Relists are rare while the event stream is healthy. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
-/** How far apart lists are at least, however many events there are: many pods that end at once need no list each. */
-const RELIST_APART_MS = 200;
-/** When a container with an event is looked at again if the runtime does not show its end yet. */
-const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
+/** Minimum interval between relists, so that many pods that terminate at once do not cause a relist each. */
+const MIN_RELIST_INTERVAL_MS = 200;
+/** Delays before a container with an event is inspected again, if the runtime does not show its exit yet. */
+const REINSPECT_DELAYS_MS = [10, 50, 250, 1_000];
 const STREAM_RETRY_MS = 1_000;
 const LIST_TIMEOUT_MS = 20_000;
 
 export interface PlegOptions {
   readonly cri: Cri;
-  /** Where containers leave their last words. */
+  /** The file system that contains the containers' termination messages. */
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
-  /** Told of each list. */
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
   readonly deeds?: ((deed: CountedDeed) => void) | undefined;
-  /** Called when the event stream breaks: the first sign that the runtime is away. */
-  readonly onBreak: () => void;
+  /** Called when the event stream breaks, which is the first sign of a runtime outage. */
+  readonly onStreamBroken: () => void;
   /**
-   * Takes the pods that we made something of since it was called last. What the next list shows of them is told even if
-   * it is what the list before had shown: something may have been made and lost between the two.
+   * Returns and clears the pods that the agent has changed since the last call. The next relist reports them even if
+   * they look the same as before, because an object may have been created and lost in between.
    */
-  readonly takeTouched: () => readonly PodIdentity[];
+  readonly takeChanged: () => readonly PodIdentity[];
   /**
-   * Takes what the runtime was found to have since it was called last. A pod of which the list before had not shown that
-   * is told as well: it believes that to exist, but no list may ever show it, as where it was removed meanwhile.
+   * Returns and clears the objects that calls have found in the runtime since the last call. If the previous relist did
+   * not show such an object, its pod is reported again, because the pod believes in it while no relist may ever show
+   * it, e.g. after it was removed.
    */
-  readonly takeFound: () => readonly FoundOfPod[];
-  /** Whether we are stopping the container or sandbox ourselves: events of its end are no news. */
+  readonly takeFound: () => readonly FoundObject[];
+  /** Whether the agent is stopping the container or sandbox itself. Events about its exit are then ignored. */
   readonly isBeingStopped: (id: string) => boolean;
 }
 
-/** Lists and listens until the signal aborts. */
 export async function observeRuntime(options: PlegOptions): Promise<void> {
   const pleg = new Pleg(options);
   await Promise.all([pleg.listLoop(), pleg.eventLoop()]);
@@ -65,17 +64,17 @@ export async function observeRuntime(options: PlegOptions): Promise<void> {
 class Pleg {
   readonly #options: PlegOptions;
   readonly #alarm;
-  /** What was told last, by pod; absent until the first list. */
-  #known: Map<string, ObservedPod> | undefined;
-  readonly #touched = new Map<string, PodIdentity>();
-  /** Told whenever it changes. */
+  /** The pods as last reported. Undefined until the first relist. */
+  #reported: Map<string, ObservedPod> | undefined;
+  readonly #changed = new Map<string, PodIdentity>();
+  /** Reported whenever it changes. */
   #state = newPleg;
   readonly #steady: Clock;
-  /** By the steady clock. */
+  /** Time of the next relist, by the steady clock. */
   #listAt: number;
   #listedAt = Number.NEGATIVE_INFINITY;
-  /** When the last list began that the runtime has answered, in milliseconds since the epoch. */
-  #answeredAt: number | undefined;
+  /** Start of the last relist that the runtime has answered, in milliseconds since the epoch. */
+  #respondedAt: number | undefined;
 
   constructor(options: PlegOptions) {
     this.#options = options;
@@ -92,25 +91,25 @@ class Pleg {
         continue;
       }
       this.#listAt = Number.POSITIVE_INFINITY;
-      const before = this.#listedAt;
+      const previous = this.#listedAt;
       this.#listedAt = this.#steady.now();
-      await this.#toldRelist(before);
+      await this.#timedRelist(previous);
       const period = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
       this.#listAt = Math.min(this.#listAt, this.#steady.now() + period);
     }
   }
 
   async eventLoop(): Promise<void> {
-    const { cri, clock, signal, onError, onBreak } = this.#options;
+    const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // What happened before the stream opened is found by the list that follows its opening.
+      // The relist after the opening finds changes from before the stream was open.
       const onOpen = () => {
         this.#count({ deed: 'eventStreamOpened' });
-        this.#change({ type: 'streamOpened' });
+        this.#updateState({ type: 'streamOpened' });
         this.#relistSoon();
       };
       const why = await cri
-        .containerEvents((event) => void this.#received(event), { signal, onOpen })
+        .containerEvents((event) => void this.#onEvent(event), { signal, onOpen })
         .then(
           () => new NodeFailure('RuntimeUnavailable', 'the event stream has ended'),
           (error: unknown) => error,
@@ -119,20 +118,20 @@ class Pleg {
       this.#count({ deed: 'eventStreamFailed' });
       const wasOpen = this.#state.stream === 'open';
       if (wasOpen) onError('containerEvents', why);
-      this.#change({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
-      if (wasOpen) onBreak();
+      this.#updateState({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
+      if (wasOpen) onStreamBroken();
       this.#relistSoon();
       await waitOnce(clock.now() + STREAM_RETRY_MS, clock, signal);
     }
   }
 
-  #received(event: RuntimeEvent): Promise<void> {
+  #onEvent(event: RuntimeEvent): Promise<void> {
     const { createdAt } = event;
     if (createdAt !== undefined) {
       const latencyMs = Math.max(0, this.#options.clock.now() - createdAt);
       this.#count({ deed: 'runtimeEventReceived', latencyMs });
     }
-    return this.#look(event);
+    return this.#inspectAfterEvent(event);
   }
 
   #count(deed: CountedDeed): void {
@@ -140,98 +139,105 @@ class Pleg {
     if (deeds) tryRun('metrics', () => deeds(deed), onError);
   }
 
-  #change(change: PlegChange): void {
+  #updateState(change: PlegChange): void {
     const { clock, send } = this.#options;
     const before = this.#state;
     this.#state = nextPleg(before, change, clock.now());
     if (this.#state !== before) send({ type: 'runtime.plegChanged', pleg: this.#state });
   }
 
-  /** What could not be had is a matter of the next list; `staleSince` is when the last one was, if this was none. */
-  #listed(failures: readonly unknown[], staleSince?: number): void {
+  /**
+   * Reports the result of a relist. The next relist retries what failed. `staleSince` is the time of the last
+   * successful relist, if this one failed completely.
+   */
+  #reportList(failures: readonly unknown[], staleSince?: number): void {
     const { clock, signal, onError } = this.#options;
     if (signal.aborted) return;
     for (const each of failures) onError('relist', each);
     const [first] = failures;
     const failed = { type: 'listFailed', failure: toFailure(first, clock.now()), staleSince } as const;
-    this.#change(failures.length > 0 ? failed : { type: 'listed' });
+    this.#updateState(failures.length > 0 ? failed : { type: 'listed' });
   }
 
   #relistSoon(): void {
-    this.#listAt = Math.min(this.#listAt, Math.max(this.#steady.now(), this.#listedAt + RELIST_APART_MS));
+    this.#listAt = Math.min(this.#listAt, Math.max(this.#steady.now(), this.#listedAt + MIN_RELIST_INTERVAL_MS));
     this.#alarm.ring();
   }
 
-  async #toldRelist(before: number): Promise<void> {
+  async #timedRelist(previous: number): Promise<void> {
     const { clock, signal, onError, onRelisted } = this.#options;
-    const [at, begunAt] = [clock.now(), this.#listedAt];
+    const [at, startedAt] = [clock.now(), this.#listedAt];
     const isAnswered = await this.#relist();
     if (onRelisted === undefined || signal.aborted) return;
-    const sinceLast = Number.isFinite(before) ? { sinceLastMs: begunAt - before } : {};
-    const relist = { at, ms: this.#steady.now() - begunAt, ...sinceLast, isAnswered };
+    const sinceLast = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
+    const relist = { at, ms: this.#steady.now() - startedAt, ...sinceLast, isAnswered };
     tryRun('metrics', () => onRelisted(relist), onError);
   }
 
-  /** Whether the runtime has answered. */
+  /** Returns whether the runtime has responded. */
   async #relist(): Promise<boolean> {
-    const { cri, clock, signal, send, takeTouched, takeFound } = this.#options;
-    const unshown = takeFound().filter((found) => !this.#hasShown(found));
-    for (const pod of [...takeTouched(), ...unshown.map(({ pod }) => pod)]) this.#touched.set(pod.uid, pod);
-    const begunAt = clock.now();
+    const { cri, clock, signal, send, takeChanged, takeFound } = this.#options;
+    const unlisted = takeFound().filter((found) => !this.#hasShown(found));
+    for (const pod of [...takeChanged(), ...unlisted.map(({ pod }) => pod)]) this.#changed.set(pod.uid, pod);
+    const startedAt = clock.now();
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
       const [sandboxes, containers] = await Promise.all([
         cri.listPodSandbox({ filter: undefined }, options),
         cri.listContainers({ filter: undefined }, options),
       ]);
-      this.#answeredAt = begunAt;
+      this.#respondedAt = startedAt;
       const shown = observedPods(sandboxes.items, containers.containers);
-      const { changed, unread } = await this.#changes(shown);
+      const { changed, unreadable } = await this.#readChanges(shown);
       if (signal.aborted) return true;
-      if (changed.length > 0 || this.#known === undefined) {
+      if (changed.length > 0 || this.#reported === undefined) {
         send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
-      this.#listed(unread.map(({ error }) => error));
-      this.#touched.clear();
-      // What could not be read is read again by the next list, whether or not it differs then.
-      for (const { pod } of unread) this.#touched.set(pod.uid, pod);
-      const told = new Map(changed.map((pod) => [pod.uid, pod]));
-      this.#known = new Map([...shown].map(([uid, pod]) => [uid, told.get(uid) ?? pod]));
+      this.#reportList(unreadable.map(({ error }) => error));
+      this.#changed.clear();
+      // Read failed pods again at the next relist, whether or not they have changed.
+      for (const { pod } of unreadable) this.#changed.set(pod.uid, pod);
+      const changedByUid = new Map(changed.map((pod) => [pod.uid, pod]));
+      this.#reported = new Map([...shown].map(([uid, pod]) => [uid, changedByUid.get(uid) ?? pod]));
       return true;
     } catch (error) {
-      this.#listed([error], this.#answeredAt);
+      this.#reportList([error], this.#respondedAt);
       return false;
     }
   }
 
-  #hasShown({ id, pod }: FoundOfPod): boolean {
-    const { sandboxes = [], containers = [] } = this.#known?.get(pod.uid) ?? {};
+  #hasShown({ id, pod }: FoundObject): boolean {
+    const { sandboxes = [], containers = [] } = this.#reported?.get(pod.uid) ?? {};
     return [...sandboxes, ...containers].some((shown) => shown.id === id);
   }
 
-  /** The pods that differ from what was told last, with the ends of containers read in full, and those where one fails. */
-  async #changes(shown: Map<string, ObservedPod>) {
-    const known = this.#known ?? new Map<string, ObservedPod>();
+  /**
+   * Returns the pods that differ from the last reported ones, including the full status of exited containers, and the
+   * pods for which reading a status failed.
+   */
+  async #readChanges(shown: Map<string, ObservedPod>) {
+    const reported = this.#reported ?? new Map<string, ObservedPod>();
     const changed = [...shown.values()].filter(
-      (pod) => this.#touched.has(pod.uid) || signatureOf(pod) !== signatureOf(known.get(pod.uid)),
+      (pod) => this.#changed.has(pod.uid) || signature(pod) !== signature(reported.get(pod.uid)),
     );
-    const gone = [...new Map([...this.#touched, ...known]).values()].filter(({ uid }) => !shown.has(uid));
-    const unread: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
+    const gone = [...new Map([...this.#changed, ...reported]).values()].filter(({ uid }) => !shown.has(uid));
+    const unreadable: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
     const read = async (pod: ObservedPod): Promise<ObservedPod[]> => {
       try {
-        return [await this.#withEnds(pod, known.get(pod.uid))];
+        return [await this.#withExitStatuses(pod, reported.get(pod.uid))];
       } catch (error) {
-        unread.push({ pod, error });
-        // The first list must hold every pod, for what it lacks is recreated; ends are asked for again at the adoption.
-        return this.#known === undefined ? [pod] : [];
+        unreadable.push({ pod, error });
+        // The first relist must include every pod, because missing ones would be recreated. Their exits are read again
+        // during adoption.
+        return this.#reported === undefined ? [pod] : [];
       }
     };
-    const full = (await Promise.all(changed.map(read))).flat();
-    const ended = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
-    return { changed: [...full, ...ended], unread };
+    const statuses = (await Promise.all(changed.map(read))).flat();
+    const removed = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
+    return { changed: [...statuses, ...removed], unreadable: unreadable };
   }
 
-  async #withEnds(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
+  async #withExitStatuses(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
     const containers = await Promise.all(
       pod.containers.map(async (container) => {
         if (container.state !== 'exited') return container;
@@ -259,18 +265,21 @@ class Pleg {
     }
   }
 
-  /** An event can come before the runtime shows what it tells of: it is a reason to look, now and shortly again. */
-  async #look({ containerId }: RuntimeEvent): Promise<void> {
+  /**
+   * Inspects a container after an event, and again after short delays, because an event can arrive before the runtime
+   * shows the change.
+   */
+  async #inspectAfterEvent({ containerId }: RuntimeEvent): Promise<void> {
     const { clock, signal, send, onError, isBeingStopped } = this.#options;
     try {
-      for (const again of [...SECOND_LOOKS_MS, undefined]) {
+      for (const delayMs of [...REINSPECT_DELAYS_MS, undefined]) {
         if (isBeingStopped(containerId)) return;
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
         if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
-        // Not a container of a pod: a sandbox's own process. What its end means for the pod only a list shows.
+        // Not a container, so this is the process of a sandbox. Only a relist shows what its exit means for the pod.
         if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
-        if (again !== undefined) await waitOnce(clock.now() + again, clock, signal);
+        if (delayMs !== undefined) await waitOnce(clock.now() + delayMs, clock, signal);
       }
     } catch (error) {
       if (!signal.aborted) onError('containerEvents', error);
@@ -278,8 +287,8 @@ class Pleg {
   }
 }
 
-/** What of a pod makes a difference: which sandboxes and containers there are, and their states. */
-function signatureOf(pod: ObservedPod | undefined): string {
+/** Returns a string that changes with the pod's sandboxes, containers, or their states. */
+function signature(pod: ObservedPod | undefined): string {
   if (pod === undefined) return '';
   return [...pod.sandboxes, ...pod.containers].map(({ id, state }) => `${id}:${state}`).join(' ');
 }

@@ -1,11 +1,11 @@
-/** A list of all that the runtime has, as the PLEG makes them. */
+/** Statistics of a relist of the PLEG. */
 export interface Relist {
-  /** When it began, in milliseconds since the epoch. */
+  /** Start time in milliseconds since the epoch. */
   readonly at: number;
-  /** How long it took, with what was asked of single containers for it. */
+  /** Duration, including the status calls of single containers. */
   readonly ms: number;
-  /** From the beginning of the list before it to its own; absent of the first. */
+  /** Time between the starts of the previous relist and this one. Undefined for the first. */
   readonly sinceLastMs?: number;
-  /** Whether the runtime answered. */
+  /** Whether the runtime has responded. */
   readonly isAnswered: boolean;
 }

@@ -1,5 +1,3 @@
-/** Asks the runtime how it is; tells when the answer changes. */
-
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { sameValue } from '../../base/sameValue.ts';
@@ -9,76 +7,84 @@ import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { Alarm } from '../alarm.ts';
 
-const ASK_MS = 5_000;
-/** While it is away it is asked more often, so that its return is noticed at once. */
-const ASK_AWAY_MS = 500;
-const ANSWER_WITHIN_MS = 5_000;
+const QUERY_MS = 5_000;
+/** During an outage the runtime is queried more often, so that its return is noticed at once. */
+const OUTAGE_QUERY_MS = 500;
+const QUERY_TIMEOUT_MS = 5_000;
 
 export interface RuntimeHealthOptions {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Rung to ask at once; it rings by itself when the signal aborts. */
+  /** Triggers an immediate query. An abort of the signal also rings it. */
   readonly alarm: Alarm;
-  readonly tell: (health: RuntimeHealth) => void;
+  readonly report: (health: RuntimeHealth) => void;
 }
 
-/** Asks every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, until the signal aborts. */
-export async function watchRuntimeHealth({ cri, clock, signal, alarm, tell }: RuntimeHealthOptions): Promise<void> {
+/**
+ * Queries the runtime every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, and reports
+ * changes of its health until the signal aborts.
+ */
+export async function watchRuntimeHealth({ cri, clock, signal, alarm, report }: RuntimeHealthOptions): Promise<void> {
   let reported: RuntimeHealth | undefined;
   let seenAt: number | undefined;
   while (!signal.aborted) {
-    const answer = await askHealth(cri, signal, reported);
+    const status = await queryHealth(cri, signal, reported);
     const since = clock.now();
     if (signal.aborted) return;
-    if (answer.ready || answer.lacksOnlyNetwork) seenAt = since;
-    else if (seenAt !== undefined) answer.seenAt = seenAt;
-    const health: RuntimeHealth = { ...answer, since };
-    if (reported === undefined || isOther(health, reported)) {
-      tell(health);
+    if (status.ready || status.lacksOnlyNetwork) seenAt = since;
+    else if (seenAt !== undefined) status.seenAt = seenAt;
+    const health: RuntimeHealth = { ...status, since };
+    if (reported === undefined || isChanged(health, reported)) {
+      report(health);
       reported = health;
     }
-    await alarm.wait(clock.now() + (health.ready ? ASK_MS : ASK_AWAY_MS));
+    await alarm.wait(clock.now() + (health.ready ? QUERY_MS : OUTAGE_QUERY_MS));
   }
 }
 
-const isOther = ({ since: _then, ...one }: RuntimeHealth, { since: _now, ...other }: RuntimeHealth): boolean =>
+const isChanged = ({ since: _then, ...one }: RuntimeHealth, { since: _now, ...other }: RuntimeHealth): boolean =>
   !sameValue(one, other);
 
-type Answer = { -readonly [K in keyof Omit<RuntimeHealth, 'since'>]: RuntimeHealth[K] };
+type HealthStatus = { -readonly [K in keyof Omit<RuntimeHealth, 'since'>]: RuntimeHealth[K] };
 
-async function askHealth(cri: Cri, signal: AbortSignal, told: RuntimeHealth | undefined): Promise<Answer> {
-  const options = { signal, timeoutMs: ANSWER_WITHIN_MS };
+async function queryHealth(cri: Cri, signal: AbortSignal, reported: RuntimeHealth | undefined): Promise<HealthStatus> {
+  const options = { signal, timeoutMs: QUERY_TIMEOUT_MS };
   try {
-    const named = told?.name && !told.isSilent ? told : await askVersion(cri, options);
-    return { name: named.name, version: named.version, ...answerOf(await cri.status({ verbose: false }, options)) };
+    const identity = reported?.name && !reported.isSilent ? reported : await queryVersion(cri, options);
+    return {
+      name: identity.name,
+      version: identity.version,
+      ...healthStatus(await cri.status({ verbose: false }, options)),
+    };
   } catch (error) {
-    // As in a kubelet what was last known of it holds: a pod that waits for a network does not ask a runtime that is away.
-    const { since, ready, seenAt, lacksOnlyNetwork, strictGroups, ...known } = told ?? NOTHING_KNOWN;
+    // Like the kubelet, retain what was last known, so that a pod that waits for the network does not query an
+    // unreachable runtime.
+    const { since, ready, seenAt, lacksOnlyNetwork, strictGroups, ...known } = reported ?? UNKNOWN_HEALTH;
     return { ...known, ready: false, message: messageOf(error), isSilent: true };
   }
 }
 
-const NOTHING_KNOWN: RuntimeHealth = { since: 0, ready: false, name: '', version: '' };
+const UNKNOWN_HEALTH: RuntimeHealth = { since: 0, ready: false, name: '', version: '' };
 
-function answerOf({ status, features, runtimeHandlers }: StatusResponse): Omit<Answer, 'name' | 'version'> {
-  const unmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
-  // Without these nothing can be started; whatever else the runtime tells of itself (deprecations, …) is no outage.
-  const [runtime, network] = [unmet('RuntimeReady'), unmet('NetworkReady')];
+function healthStatus({ status, features, runtimeHandlers }: StatusResponse): Omit<HealthStatus, 'name' | 'version'> {
+  const findUnmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
+  // Only these conditions prevent starts. Other conditions, such as deprecations, are no outage.
+  const [runtime, network] = [findUnmet('RuntimeReady'), findUnmet('NetworkReady')];
   const failing = runtime ?? network;
   const alone = runtime ? {} : { lacksOnlyNetwork: true as const };
   return {
     ready: failing === undefined,
     strictGroups: features?.supplementalGroupsPolicy ?? false,
-    ...(failing ? { message: wordsOf(failing) } : {}),
-    ...(runtime ? { notReady: notReadyText('container runtime', runtime) } : {}),
-    ...(network ? { networkNotReady: notReadyText('container runtime network', network), ...alone } : {}),
-    handlers: handlersOf(runtimeHandlers),
+    ...(failing ? { message: describeUnmet(failing) } : {}),
+    ...(runtime ? { notReady: notReadyMessage('container runtime', runtime) } : {}),
+    ...(network ? { networkNotReady: notReadyMessage('container runtime network', network), ...alone } : {}),
+    handlers: sortedHandlers(runtimeHandlers),
     ...(features ? { features: { supplementalGroupsPolicy: features.supplementalGroupsPolicy } } : {}),
   };
 }
 
-const handlersOf = (handlers: StatusResponse['runtimeHandlers']): RuntimeHandler[] =>
+const sortedHandlers = (handlers: StatusResponse['runtimeHandlers']): RuntimeHandler[] =>
   handlers
     .map(({ name, features }) => ({
       name,
@@ -89,16 +95,16 @@ const handlersOf = (handlers: StatusResponse['runtimeHandlers']): RuntimeHandler
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 
-async function askVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: number }) {
+async function queryVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: number }) {
   const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);
   return { name: runtimeName, version: runtimeVersion };
 }
 
 type Unmet = Pick<RuntimeCondition, 'type' | 'reason' | 'message'>;
 
-/** The kubelet's words for it, which a pod's events repeat. */
-const notReadyText = (what: string, { type, reason, message }: Unmet): string =>
+/** The kubelet's message, which pod events repeat. */
+const notReadyMessage = (what: string, { type, reason, message }: Unmet): string =>
   `${what} not ready: ${type}=false reason:${reason} message:${message}`;
 
-const wordsOf = ({ type, reason, message }: Unmet): string =>
+const describeUnmet = ({ type, reason, message }: Unmet): string =>
   `${type} is false: ${[reason, message].filter(Boolean).join(': ')}`;

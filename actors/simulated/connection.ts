@@ -2,8 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { addressOf } from '../services/http/dialError.ts';
-import type { Connection, ConnectionListener, Endpoint, HealthAnswer } from '../services/http/network.ts';
+import { joinHostPort } from '../services/http/dialError.ts';
+import type { Connection, ConnectionListener, Endpoint, HealthResult } from '../services/http/network.ts';
 
 /** An answer to a GET. */
 export interface SimulatedAnswer {
@@ -28,7 +28,7 @@ export interface SimulatedServer {
   /** How it answers a GET of a path with its query; nothing, ever, when absent. */
   readonly answer?: (path: string) => SimulatedAnswer | undefined;
   /** How it answers for a service by the health protocol of gRPC; nothing, ever, when absent. */
-  readonly health?: (service: string) => Extract<HealthAnswer, object> | undefined;
+  readonly health?: (service: string) => Extract<HealthResult, object> | undefined;
 }
 
 const FAILURES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 'ECONNRESET' } as const;
@@ -36,7 +36,7 @@ const FAILURES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 
 /** An error of a connection, as Node spells it. */
 export function networkError(kind: keyof typeof FAILURES, { host, port }: Pick<Endpoint, 'host' | 'port'>): Error {
   const code = FAILURES[kind];
-  const message = kind === 'reset' ? `read ${code}` : `connect ${code} ${addressOf(host, port)}`;
+  const message = kind === 'reset' ? `read ${code}` : `connect ${code} ${joinHostPort(host, port)}`;
   return Object.assign(new Error(message), { code });
 }
 

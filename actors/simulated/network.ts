@@ -4,16 +4,16 @@ import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
-import { addressOf } from '../services/http/dialError.ts';
+import { joinHostPort } from '../services/http/dialError.ts';
 import type {
   Connection,
   ConnectionListener,
   Endpoint,
-  FetchedAnswer,
   FetchOptions,
+  FetchResponse,
   GrpcTarget,
-  HealthAnswer,
   HealthOptions,
+  HealthResult,
   Network,
 } from '../services/http/network.ts';
 import {
@@ -55,7 +55,7 @@ export class SimulatedNetwork implements Network {
     return connection;
   }
 
-  async checkHealth(target: GrpcTarget, { deadline, signal }: HealthOptions): Promise<HealthAnswer> {
+  async checkHealth(target: GrpcTarget, { deadline, signal }: HealthOptions): Promise<HealthResult> {
     const { clock } = this.#parts;
     const [limit, way] = [new Waits(clock), new Waits(clock)];
     const late = Promise.withResolvers<undefined>();
@@ -73,12 +73,12 @@ export class SimulatedNetwork implements Network {
     }
   }
 
-  fetch(url: string, { signal }: FetchOptions): Promise<FetchedAnswer> {
+  fetch(url: string, { signal }: FetchOptions): Promise<FetchResponse> {
     const waits = new Waits(this.#parts.clock);
     return unlessAborted(this.#fetched(new URL(url), waits, signal), signal).finally(() => waits.end());
   }
 
-  async #fetched(url: URL, waits: Waits, signal: AbortSignal): Promise<FetchedAnswer> {
+  async #fetched(url: URL, waits: Waits, signal: AbortSignal): Promise<FetchResponse> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = { host, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
     const fail = (cause: unknown): never => {
@@ -105,11 +105,11 @@ export class SimulatedNetwork implements Network {
 
   #dial(name: string, { host, port }: Address): Promise<SimulatedServer> {
     const { gate, serverAt } = this.#parts;
-    return gate({ name, about: addressOf(host, port), writes: false }, () => serverAt(host, port) ?? NOBODY);
+    return gate({ name, about: joinHostPort(host, port), writes: false }, () => serverAt(host, port) ?? NOBODY);
   }
 }
 
-function fetchedAnswer(answer: SimulatedAnswer, address: Address, signal: AbortSignal): FetchedAnswer {
+function fetchedAnswer(answer: SimulatedAnswer, address: Address, signal: AbortSignal): FetchResponse {
   const { status = 200, cut } = answer;
   async function* parts() {
     yield bytesOf(answer).body;

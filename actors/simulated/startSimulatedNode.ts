@@ -69,7 +69,7 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
   const own = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE] };
   const agent = await createNode({ ...defaults, ...options.config, ...own }, { ...options.parts, cri, clock });
   const want = (pods: readonly Pod[]) =>
-    agent.tell({ type: 'config.podsListed', source: SOURCE, pods, at: clock.now() });
+    agent.send({ type: 'config.podsListed', source: SOURCE, pods, at: clock.now() });
   agent.start();
   want(first);
   return {

@@ -54,7 +54,7 @@ export function agentPort(parts: PortParts): AgentPort {
     explainNode,
     actors: () => {
       const { at, node } = explainNode();
-      return { at, node, pods: agent.seenPods(), limiters: Object.values(agent.overview().limiters) };
+      return { at, node, pods: agent.podsWithTrees(), limiters: Object.values(agent.overview().limiters) };
     },
     node: () => summaryOf(parts),
     // Asked for by a person, and seldom.

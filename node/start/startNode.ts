@@ -155,7 +155,7 @@ function tellCluster(
   {
     cluster,
     agent,
-  }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell' | 'areStartsInLine'> },
+  }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'send' | 'hasQueuedStarts'> },
   { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
 ): () => Promise<void> {
   if (cluster === undefined) return async () => {};
@@ -167,8 +167,8 @@ function tellCluster(
     jitter: systemJitter,
     onError,
     signal: end.signal,
-    areStartsInLine: agent.areStartsInLine,
-    onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
+    hasQueuedStarts: agent.hasQueuedStarts,
+    onState: (state) => agent.send({ type: 'cluster.eventsChanged', state }),
   });
   followNodeUid((uid) => sender.learnNode(uid));
   recorder.subscribe(({ event, removed }) => {

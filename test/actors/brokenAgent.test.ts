@@ -59,7 +59,7 @@ describe('what must never fail is told when it does', () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
     // What xstate tells of a child that failed.
-    node.agent.tell({ type: 'xstate.error.actor.admission', actorId: 'admission', error: new Error('lost') } as never);
+    node.agent.send({ type: 'xstate.error.actor.admission', actorId: 'admission', error: new Error('lost') } as never);
     await node.advance('3s');
     expect(node.errors).toEqual(['nodeAgent: NodeFailure: admission of the node agent failed: lost']);
     expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);
@@ -69,7 +69,7 @@ describe('what must never fail is told when it does', () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');
     // Not a fact that any feed sends: it stands for whatever the machine cannot bear.
-    node.agent.tell({ type: 'runtime.podsObserved' } as NodeFact);
+    node.agent.send({ type: 'runtime.podsObserved' } as NodeFact);
     await node.advance('3s');
     expect(node.errors).toEqual([expect.stringMatching(/^nodeAgent: TypeError/)]);
     expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);

@@ -7,7 +7,7 @@ const slowly = (delayMs: number, times = Number.POSITIVE_INFINITY) =>
 
 test('starts are in line from when one has to wait until the last is over', async () => {
   const node = await simulatedNode({ config: { startSlots: 1 } });
-  const isInLine = node.agent.areStartsInLine;
+  const isInLine = node.agent.hasQueuedStarts;
   expect(isInLine()).toBe(false);
   node.runtime.faults.add(slowly(1_500));
   for (const name of ['a', 'b', 'c']) node.apply(podWith(name));
@@ -24,12 +24,12 @@ test('what is started without having to wait is not in line', async () => {
   node.runtime.faults.add(slowly(1_500));
   for (const name of ['a', 'b']) node.apply(podWith(name));
   await node.advance('1s');
-  expect([node.pod('a').phase, node.agent.areStartsInLine()]).toEqual(['Pending', false]);
+  expect([node.pod('a').phase, node.agent.hasQueuedStarts()]).toEqual(['Pending', false]);
 });
 
 test('nobody waits for starts that do not get on, until one does', async () => {
   const node = await simulatedNode({ config: { startSlots: 1 } });
-  const isInLine = node.agent.areStartsInLine;
+  const isInLine = node.agent.hasQueuedStarts;
   node.runtime.faults.add(slowly(5_000));
   for (const name of ['a', 'b', 'c']) node.apply(podWith(name));
   await node.advance('500ms');

@@ -27,9 +27,9 @@ async function withUntold(sizeBytes?: number): Promise<Recorded & { readonly sav
   await recorded.node.advance('100ms');
   // The next one begins with a keyframe, where the first file is full by then.
   await recorded.recorder.flush();
-  for (let step = 0; step < 40 && recorded.node.agent.untold().length === 0; step += 1)
+  for (let step = 0; step < 40 && recorded.node.agent.unpublishedUids().length === 0; step += 1)
     await recorded.node.advance('100ms');
-  expect(recorded.node.agent.untold()).toEqual(['web-uid']);
+  expect(recorded.node.agent.unpublishedUids()).toEqual(['web-uid']);
   return { ...recorded, save };
 }
 

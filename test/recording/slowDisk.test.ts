@@ -82,7 +82,7 @@ async function onSlowDisk() {
   const input = {} as Parameters<typeof recorder.start>[0]['input'];
   const value = () => ({ at: clock.now(), actors: {}, since: {}, statuses: {} });
   const draftKeyframe = () => ({ at: clock.now(), steps: { next: () => ({ done: true as const, value: value() }) } });
-  recorder.start({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, untold: () => [] });
+  recorder.start({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, unpublishedUids: () => [] });
   /** Lets all writes that wait end, and those that come after them. */
   const writeAll = async () => {
     for (let step = 0; step < 200; step += 1) {

@@ -30,7 +30,7 @@ const agent: Parameters<FlightRecorder['start']>[0] = {
   draftKeyframe: () => ({ at: now, steps: { next: () => ({ done: true, value: keyframe() }) } }),
   now: () => now,
   subscribe: () => () => {},
-  untold: () => [],
+  unpublishedUids: () => [],
 };
 
 function recorderOf(): FlightRecorder {

@@ -19,7 +19,7 @@ interface UsedObject extends LocalObject {
 interface Parts {
   readonly kept: Pick<KeptObjects, 'all' | 'keep' | 'forget' | 'keepOnly'>;
   /** The UIDs of the pods that have a directory on the node. */
-  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -43,9 +43,9 @@ export class KeptOfSource {
 
   /** What the agent before has kept for the pods that there are, by its manifest. */
   async read(): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
-    const { kept, podsLeft, onError } = this.#parts;
+    const { kept, listPodDirs, onError } = this.#parts;
     try {
-      await kept.keepOnly(new Set(await podsLeft()));
+      await kept.keepOnly(new Set(await listPodDirs()));
       const all = await kept.all();
       for (const { object, uids, file = '' } of all) {
         this.#written.set(keyOf(object), { reference: object, uids, version: versionOf({ object, uids, file }) });

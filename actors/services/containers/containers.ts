@@ -26,7 +26,7 @@ import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { Services } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
 import { prepareMounts } from '../disk/mounts.ts';
-import { type FindImageUser, imageUsers } from '../images/imageUsers.ts';
+import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
 import type { FindRuntimeHandler } from '../sandboxes/runtimeClasses.ts';
 import { requireImageVolumes, requireStopSignal } from '../sandboxes/runtimeFeatures.ts';
 import { retryWhileReserved, unlessGone } from '../sandboxes/sandboxes.ts';
@@ -62,7 +62,7 @@ type ContainerServices = Pick<
 export function containerServices(parts: ContainerParts): ContainerServices {
   const { cri, layout, onError } = parts;
   const { files } = layout;
-  const imageUserOf = imageUsers(cri);
+  const imageUserOf = createImageUserFinder(cri);
   return {
     readObjects: (asked, options) => parts.variableObjects.read(asked, options),
     createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),

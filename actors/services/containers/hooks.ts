@@ -16,7 +16,7 @@ import { waitOnce } from '../../alarm.ts';
 import type { Service } from '../../boundary.ts';
 import { type GoUrl, textOfBytes } from '../http/goUrl.ts';
 import { BodyFailure } from '../http/httpExchange.ts';
-import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from '../http/httpGet.ts';
+import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isPlainHttpResponse } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
 import { withTimeout } from '../withTimeout.ts';
 import { containerNamed } from './containers.ts';
@@ -191,7 +191,7 @@ async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetA
       await requireResponse(network, target, limited);
       return [];
     } catch (error) {
-      if (!isAnsweredInPlain(error)) throw error;
+      if (!isPlainHttpResponse(error)) throw error;
       // A plain HTTP response to an HTTPS request counts too. The retry over HTTP must not send the credentials.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
       const plain = targetOf({ ...action, httpHeaders, scheme: 'HTTP' });

@@ -1,4 +1,4 @@
-/** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
+/** Implements the ports of a pod's directories, volumes and cgroups on the host. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
@@ -42,28 +42,31 @@ export interface DiskParts extends ClusterContent {
   readonly mounter: Mounter;
   readonly ownership: Ownership;
   readonly variableObjects: Pick<ContainerObjects, 'forget'>;
-  /** Absent where pods have no cgroups of their own, or no containers. */
+  /** Undefined if pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
-  /** Absent where pods can name none. */
+  /** Undefined if pods cannot reference any objects. */
   readonly inUse?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
-  readonly heldForPods?: PodContent['heldForPods'] | undefined;
+  readonly podCaches?: PodContent['podCaches'] | undefined;
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
-  const inTurn = createPodSerializer();
-  const { mountVolume, unmountVolume, ...ofPod } = { ...podServices(parts), ...volumeServices(parts) };
-  /** What fills a port of a whole pod. */
-  const whole =
-    <Input extends { readonly pod: Pod }, Output>(call: Call<Input, Output>): Filled<Input, Output> =>
+  const serialize = createPodSerializer();
+  const { mountVolume, unmountVolume, ...podPorts } = { ...podServices(parts), ...volumeServices(parts) };
+  /** Wraps a port call that concerns the whole pod. */
+  const podPort =
+    <Input extends { readonly pod: Pod }, Output>(call: Call<Input, Output>): PortCall<Input, Output> =>
     (input, { signal }) =>
-      inTurn({ uid: input.pod.metadata.uid }, () => call(input, signal));
-  /** What fills a port of one volume, within its limit. Of what is given up but does not end the volume keeps its turn. */
-  const ofVolume =
-    <Input extends VolumeInput, Output>(reason: FailureReason, call: Call<Input, Output>): Filled<Input, Output> =>
+      serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
+  /**
+   * Wraps a port call that concerns one volume, with its time limit. A call that times out but continues still blocks
+   * later calls for its volume.
+   */
+  const volumePort =
+    <Input extends VolumeInput, Output>(reason: FailureReason, call: Call<Input, Output>): PortCall<Input, Output> =>
     (input, { signal }) => {
       const { pod, volume, limitMs } = input;
       const act = async (within: AbortSignal) => {
-        const turn = inTurn({ uid: pod.metadata.uid, volume }, () => call(input, within));
+        const turn = serialize({ uid: pod.metadata.uid, volume }, () => call(input, within));
         return unlessAborted(turn, within).catch((cause: unknown) => {
           if (!within.aborted || signal.aborted) throw cause;
           throw new NodeFailure(reason, `timed out after ${goDuration(limitMs)}`, { cause });
@@ -73,23 +76,23 @@ export function diskServices(parts: DiskParts): DiskServices {
     };
   return {
     setUpCgroups: async () => (await parts.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
-    prepareCgroup: whole(ofPod.prepareCgroup),
-    preparePod: whole(ofPod.preparePod),
-    removeCgroup: whole(ofPod.removeCgroup),
-    removePodData: whole(ofPod.removePodData),
-    mountVolume: ofVolume('FailedMount', mountVolume),
-    unmountVolume: ofVolume('FailedUnmount', unmountVolume),
+    prepareCgroup: podPort(podPorts.prepareCgroup),
+    preparePod: podPort(podPorts.preparePod),
+    removeCgroup: podPort(podPorts.removeCgroup),
+    removePodData: podPort(podPorts.removePodData),
+    mountVolume: volumePort('FailedMount', mountVolume),
+    unmountVolume: volumePort('FailedUnmount', unmountVolume),
   };
 }
 
 type Call<Input, Output> = (input: Input, signal: AbortSignal) => Promise<Output>;
-type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>;
+type PortCall<Input, Output> = (input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>;
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
 function podServices(parts: DiskParts) {
-  const { cri, layout, ownership, cgroups, inUse, variableObjects, heldForPods = [] } = parts;
-  const unused = new UnusedCgroups(parts);
+  const { cri, layout, ownership, cgroups, inUse, variableObjects, podCaches = [] } = parts;
+  const unusedCgroups = new UnusedCgroups(parts);
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
       await cgroups?.prepare(pod);
@@ -97,9 +100,9 @@ function podServices(parts: DiskParts) {
     },
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
-      // What it names is read while its directory and cgroup are made.
+      // The referenced objects are read while the directory and cgroup are created.
       inUse?.follow(pod);
-      if (!(await unused.mayHave({ pod, ran }, { signal }))) throw foreignCgroup(pod);
+      if (!(await unusedCgroups.mayUse({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
       return null;
@@ -111,7 +114,7 @@ function podServices(parts: DiskParts) {
     },
     removePodData: async ({ pod, keepsLogs = false }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      for (const each of [unused, variableObjects, ...heldForPods]) each.forget(uid);
+      for (const each of [unusedCgroups, variableObjects, ...podCaches]) each.forget(uid);
       inUse?.release(uid);
       await removePodData(parts, { pod, keepsLogs }, signal);
       return null;
@@ -129,8 +132,8 @@ async function removePodData(
   const isOurs = await ownership.owns(metadata);
   // After a power cut there may be logs without a pod directory.
   if (!isOurs && !hasOwnLogs({ layout, maker, pod: metadata })) return;
-  // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
-  // for their mark is what tells that all the rest is ours.
+  // An unwanted pod is only known by its directories, which also name its volumes. The directories are removed last,
+  // because their owner mark proves that everything else is ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker, signal }, metadata);
   if (!isOurs) return;
@@ -145,14 +148,14 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
       // The runtime mounts the image when it creates a container.
       if (volume.image !== undefined) return null;
       const { objects, tokens, trustBundles } = content;
-      const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
-      return pluginFor(volumePlugins, volume).mount({ ...given, objects, tokens, trustBundles, signal });
+      const mountInput = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
+      return pluginFor(volumePlugins, volume).mount({ ...mountInput, objects, tokens, trustBundles, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
       if (!(await ownership.owns(pod.metadata))) return null;
       await removeSubPaths({ layout, mounter, signal }, { podUid: pod.metadata.uid, volume: name });
-      // A kind that no plugin stands for was never mounted.
+      // A volume without a plugin was never mounted.
       const plugin = volumePlugins.find((each) => each.supports(volume));
       await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, mounter, signal });
       return null;
@@ -160,14 +163,14 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
   };
 }
 
-/** In one that somebody else made nothing is started, for at the end of a pod all that is in its cgroup is killed. */
+/** Nothing may be started in a foreign cgroup, because terminating the pod kills everything in its cgroup. */
 function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {
   const message = `a cgroup for the pod UID ${uid} exists that this agent did not create: is another agent running this pod?`;
   return new NodeFailure('FailedCreatePodContainer', message);
 }
 
 function volumeNamed(pod: Pod, name: string): Volume {
-  const found = pod.spec.volumes?.find((volume) => volume.name === name);
-  if (found !== undefined) return found;
+  const match = pod.spec.volumes?.find((volume) => volume.name === name);
+  if (match !== undefined) return match;
   throw new NodeFailure('FailedMount', `the pod has no volume ${name}`);
 }

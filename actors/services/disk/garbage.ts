@@ -1,4 +1,6 @@
-/** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
+/**
+ * Implements the ports of the garbage collection: dead containers and sandboxes with their logs, and leftovers on disk.
+ */
 
 import type { Clock } from '../../../base/clock.ts';
 import { toFailure } from '../../../base/failure.ts';
@@ -17,7 +19,7 @@ interface GarbageParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly layout: Layout;
   readonly ownership: Ownership;
-  /** Whether the latest dead containers of a pod are all that the next agent could see its end by (C2). */
+  /** Whether the next agent could only learn how the pod terminated from its latest dead containers (C2). */
   readonly isEvidence: (uid: string) => boolean;
 }
 
@@ -43,11 +45,11 @@ export function garbageServices({
       if (failed?.status === 'rejected') throw failed.reason;
       return null;
     },
-    surveyDisk: async ({ known, foreign: before }, { signal }) => {
+    surveyDisk: async ({ known, foreign: previous }, { signal }) => {
       const { errors, left, foreign } = await ownership.survey(known, signal);
-      const [earlier, now] = [byUid(before), byUid(foreign)];
-      const changed = foreign.filter((pod) => !sameValue(earlier.get(pod.uid), pod));
-      const gone = [...earlier.keys()].filter((uid) => !now.has(uid));
+      const [previousByUid, currentByUid] = [byUid(previous), byUid(foreign)];
+      const changed = foreign.filter((pod) => !sameValue(previousByUid.get(pod.uid), pod));
+      const gone = [...previousByUid.keys()].filter((uid) => !currentByUid.has(uid));
       const [error] = errors;
       return { left, foreign: changed, gone, ...(error ? { failure: toFailure(error, clock.now()) } : {}) };
     },
@@ -56,7 +58,7 @@ export function garbageServices({
 
 const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.uid, pod]));
 
-/** The logs first: once the container is gone nobody would look for them. */
+/** Removes a dead container. Its logs go first, because nothing would look for them after the container is gone. */
 async function removeDead(
   { cri, layout }: Pick<GarbageParts, 'cri' | 'layout'>,
   { pod, container, id, attempt }: ContainerRun,

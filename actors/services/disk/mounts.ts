@@ -1,4 +1,4 @@
-/** Makes ready what a container needs of volumes, before it is made. */
+/** Prepares the volume mounts and environment files of a container before its creation. */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -12,8 +12,8 @@ import { type FindRuntimeHandler, runtimeHandlerOf } from '../sandboxes/runtimeC
 import { supportsRecursiveReadOnly } from '../sandboxes/runtimeFeatures.ts';
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
-/** What is read of it is sent to the runtime: in bytes. */
-const LARGEST_ENV_FILE = 64 * 1024;
+/** In bytes. The variables of the file become part of a CRI request. */
+const MAX_ENV_FILE_BYTES = 64 * 1024;
 
 interface MountParts {
   readonly cri: Cri;
@@ -22,22 +22,25 @@ interface MountParts {
   readonly findHandler: FindRuntimeHandler;
 }
 
-type Wanted = Pick<
+type MountInput = Pick<
   ContainerConfigInput,
   'pod' | 'container' | 'volumes' | 'sandboxIps' | 'services' | 'objects' | 'node'
 >;
 
-/** Mounts the parts of volumes that it asks for at paths of its pod's own (C26); asks the runtime what mounts it can make. */
+/**
+ * Mounts the container's subPaths below the pod's directory (C26), reads its environment files, and checks whether the
+ * runtime supports recursive read-only mounts.
+ */
 export async function prepareMounts(
   parts: MountParts,
-  wanted: Wanted,
+  input: MountInput,
   signal: AbortSignal,
 ): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
-  const { pod, container } = wanted;
+  const { pod, container } = input;
   const { cri, mounter, findHandler } = parts;
-  const envFiles = await readEnvFiles(wanted, mounter, signal);
-  const environment = environmentOf({ ...wanted, envFiles });
-  const subPaths = await bindSubPaths(subPathsOf({ ...wanted, environment }), { ...parts, pod, container }, signal);
+  const envFiles = await readEnvFiles(input, mounter, signal);
+  const environment = environmentOf({ ...input, envFiles });
+  const subPaths = await bindSubPaths(subPathsOf({ ...input, environment }), { ...parts, pod, container }, signal);
   const handler = () => runtimeHandlerOf(pod.spec, findHandler);
   return {
     subPaths,
@@ -46,53 +49,53 @@ export async function prepareMounts(
   };
 }
 
-/** Mounts parts of volumes; gives where, by the index of the mount. */
+/** Mounts subPaths and returns their targets by the index of the volume mount. */
 async function bindSubPaths(
-  parts: readonly SubPathRequest[],
-  { layout, mounter, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout' | 'mounter'>,
+  requests: readonly SubPathRequest[],
+  { layout, mounter, pod, container }: Pick<MountInput, 'pod' | 'container'> & Pick<MountParts, 'layout' | 'mounter'>,
   signal: AbortSignal,
 ): Promise<Record<number, string>> {
-  const tasks = parts.map(({ volume, index, subPath, ...place }) => {
+  const tasks = requests.map(({ volume, index, subPath, ...source }) => {
     const target = layout.subPathDir(pod.metadata.uid, volume, container.name, index);
-    return { ...place, kind: 'bind' as const, subPath, target };
+    return { ...source, kind: 'bind' as const, subPath, target };
   });
-  const refuse = (volume: string | undefined, message: string, cause?: unknown) => {
-    const what = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
-    return new NodeFailure(CONFIG_ERROR, `${what}: ${message}`, { cause });
+  const subPathFailure = (volume: string | undefined, message: string, cause?: unknown) => {
+    const prefix = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
+    return new NodeFailure(CONFIG_ERROR, `${prefix}: ${message}`, { cause });
   };
-  const answers = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
+  const results = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw refuse(parts[0]?.volume, messageOf(cause), cause);
+    throw subPathFailure(requests[0]?.volume, messageOf(cause), cause);
   });
-  for (const [at, { failure }] of answers.entries())
-    if (failure !== undefined) throw refuse(parts[at]?.volume, failure);
-  return Object.fromEntries(parts.map(({ index }, at) => [index, tasks[at]?.target ?? '']));
+  for (const [at, { failure }] of results.entries())
+    if (failure !== undefined) throw subPathFailure(requests[at]?.volume, failure);
+  return Object.fromEntries(requests.map(({ index }, at) => [index, tasks[at]?.target ?? '']));
 }
 
-/** Reads the files that variables are taken from (C21), those that are there. */
+/** Reads the existing files that variables are taken from (C21). */
 async function readEnvFiles(
-  { container, volumes }: Wanted,
+  { container, volumes }: MountInput,
   mounter: Mounter,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const wanted = envFilesOf(container);
-  const tasks = wanted.map(({ volume, path }) => {
+  const requests = envFilesOf(container);
+  const tasks = requests.map(({ volume, path }) => {
     const mounted = lookUp(volumes, volume);
     if (mounted?.kind === 'path') {
-      return { ...mounted, kind: 'read' as const, path, largest: LARGEST_ENV_FILE };
+      return { ...mounted, kind: 'read' as const, path, largest: MAX_ENV_FILE_BYTES };
     }
     throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
   });
-  const unreadable = (message: string, cause?: unknown) =>
+  const envFileFailure = (message: string, cause?: unknown) =>
     new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${message}`, { cause });
-  const answers = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
+  const results = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw unreadable(messageOf(cause), cause);
+    throw envFileFailure(messageOf(cause), cause);
   });
   const files = new Map<string, string>();
-  for (const [at, { volume, path }] of wanted.entries()) {
-    const { failure, text } = answers[at] ?? {};
-    if (failure !== undefined) throw unreadable(failure);
+  for (const [at, { volume, path }] of requests.entries()) {
+    const { failure, text } = results[at] ?? {};
+    if (failure !== undefined) throw envFileFailure(failure);
     if (text !== undefined) files.set(`${volume}/${path}`, text);
   }
   return files;

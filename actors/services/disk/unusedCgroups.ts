@@ -1,4 +1,4 @@
-/** Cgroups of the names of pods that this agent did not make, and in which nobody seems to run anything. */
+/** Cgroups with the names of our pods that this agent did not create and in which nothing seems to run. */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
@@ -6,13 +6,14 @@ import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
-import { isOwnCgroup, type RanPod } from './ownCgroup.ts';
+import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
- * Another agent may mount the volumes of its pod before anything runs in the cgroup that it has made: a kubelet waits 123 s
- * for them, and tries again (`podAttachAndMountTimeout` in pkg/kubelet/volumemanager/volume_manager.go).
+ * How long a cgroup must be unused before it is taken over. Another agent may mount volumes before anything runs in the
+ * cgroup that it created. A kubelet waits 123 s for them, and tries again (`podAttachAndMountTimeout` in
+ * pkg/kubelet/volumemanager/volume_manager.go).
  */
-const UNUSED_MS = 300_000;
+const MIN_UNUSED_MS = 300_000;
 
 interface UnusedCgroupsParts {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
@@ -23,34 +24,34 @@ interface UnusedCgroupsParts {
 
 export class UnusedCgroups {
   readonly #parts: UnusedCgroupsParts;
-  /** Since when each was seen unused, by the UIDs of their pods, in milliseconds that no change of the clock moves. */
-  readonly #since = new Map<string, number>();
+  /** Monotonic time in milliseconds since which each cgroup has been unused, by pod UID. */
+  readonly #unusedSince = new Map<string, number>();
 
   constructor(parts: UnusedCgroupsParts) {
     this.#parts = parts;
   }
 
   /**
-   * Whether the pod may have the cgroup of its name: there is none yet, or it is ours, or nobody's. What an agent left
-   * that could not remove it stays unused, and the runtime has nothing of its pod.
+   * Whether the pod may use the cgroup of its name, because the cgroup does not exist, is ours, or has been unused for
+   * long enough. A cgroup that an agent failed to remove stays unused, and the runtime has nothing of its pod.
    */
-  async mayHave(ran: RanPod, options: CallOptions): Promise<boolean> {
+  async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#parts;
-    const { pod } = ran;
+    const { pod } = podWithSandboxes;
     const { uid } = pod.metadata;
-    const isFree = !cgroups?.has(pod) || (await isOwnCgroup(ownership, ran));
+    const isFree = !cgroups?.has(pod) || (await isOwnCgroup(ownership, podWithSandboxes));
     if (isFree || (await this.#isUsed(pod, options))) {
       this.forget(uid);
       return isFree;
     }
-    const since = this.#since.get(uid) ?? clock.monotonic();
-    this.#since.set(uid, since);
-    return clock.monotonic() - since >= UNUSED_MS;
+    const since = this.#unusedSince.get(uid) ?? clock.monotonic();
+    this.#unusedSince.set(uid, since);
+    return clock.monotonic() - since >= MIN_UNUSED_MS;
   }
 
-  /** The pod does not wait for it any more. */
+  /** Must be called when the pod no longer waits for the cgroup. */
   forget(uid: string): void {
-    this.#since.delete(uid);
+    this.#unusedSince.delete(uid);
   }
 
   async #isUsed(pod: Pod, options: CallOptions): Promise<boolean> {
@@ -59,7 +60,7 @@ export class UnusedCgroups {
     try {
       return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;
     } catch (error) {
-      // Nobody can begin to use it as long as the runtime does not answer.
+      // Restart the waiting time, because use of the cgroup is unknown while the runtime does not respond.
       this.forget(pod.metadata.uid);
       throw error;
     }

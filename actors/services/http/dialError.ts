@@ -1,7 +1,7 @@
 import { lookUp } from '../../../base/lookUp.ts';
 
-/** What went wrong with a connection, in the words that a kubelet's users know. */
-const DIALING: Readonly<Record<string, string>> = {
+/** Go's messages for connection errors, as in the kubelet. */
+const DIAL_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
   ENETUNREACH: 'connect: network is unreachable',
@@ -10,21 +10,21 @@ const DIALING: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'connect: connection timed out',
 };
 
-/** A host and port as one address; one of IPv6 in brackets. */
-export const addressOf = (host: string, port: number): string =>
+/** Joins a host and port to an address, with an IPv6 host in brackets. */
+export const joinHostPort = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** The code of a system's error; empty when it is none. */
-export const codeOf = (error: unknown): string =>
+/** Returns the code of a system error, or an empty string for any other error. */
+export const errorCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Why no connection came about; undefined when it is something else that went wrong. */
+/** Returns Go's message for a failed connection attempt, or undefined for any other error. */
 export function dialFailure(error: unknown, host: string, port: number): string | undefined {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
-  return lookUp(DIALING, code) && `dial tcp ${addressOf(host, port)}: ${lookUp(DIALING, code)}`;
+  return lookUp(DIAL_MESSAGES, code) && `dial tcp ${joinHostPort(host, port)}: ${lookUp(DIAL_MESSAGES, code)}`;
 }
 
-/** Why a connection that had come about broke off; undefined when it is something else that went wrong. */
+/** Returns Go's message for a reset connection, or undefined for any other error. */
 export const readFailure = (error: unknown): string | undefined =>
-  codeOf(error) === 'ECONNRESET' ? 'read: connection reset by peer' : undefined;
+  errorCode(error) === 'ECONNRESET' ? 'read: connection reset by peer' : undefined;

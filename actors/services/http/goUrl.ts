@@ -61,7 +61,7 @@ export class GoUrl {
   /** Parses a byte string. Throws an error in Go's words, such as `parse "/%zz": invalid URL escape "%zz"`. */
   static parse(bytes: string): GoUrl {
     const [url, fragment] = cut(bytes, '#');
-    const fields = withInput(url, () => parsedFields(url));
+    const fields = withInput(url, () => parseFields(url));
     return new GoUrl({ ...fields, ...withInput(bytes, () => fragmentFields(fragment ?? '')) });
   }
 
@@ -86,7 +86,7 @@ export class GoUrl {
     const { fields } = reference;
     const scheme = fields.scheme || base.scheme;
     if (fields.scheme !== '' || fields.host !== '' || fields.user !== undefined) {
-      return new GoUrl({ ...fields, scheme, ...pathFields(resolvedPath(escapedPath(fields), '')) });
+      return new GoUrl({ ...fields, scheme, ...pathFields(resolvePath(escapedPath(fields), '')) });
     }
     if (fields.opaque !== '') {
       const { user: _, ...rest } = fields;
@@ -102,7 +102,7 @@ export class GoUrl {
       query: isSamePath ? base.query : fields.query,
       fragment: isSameFragment ? base.fragment : fields.fragment,
       rawFragment: isSameFragment ? base.rawFragment : fields.rawFragment,
-      ...pathFields(resolvedPath(escapedPath(base), escapedPath(fields))),
+      ...pathFields(resolvePath(escapedPath(base), escapedPath(fields))),
     });
   }
 
@@ -137,16 +137,16 @@ export class GoUrl {
   toString(): string {
     const { user } = this.fields;
     const shown = user?.password === undefined ? this.fields : { ...this.fields, user: { ...user, password: '***' } };
-    return textOfBytes(printed(shown).replace(':%2A%2A%2A@', ':***@'));
+    return textOfBytes(print(shown).replace(':%2A%2A%2A@', ':***@'));
   }
 
   /** The whole URL as a byte string. */
   toBytes(): string {
-    return printed(this.fields);
+    return print(this.fields);
   }
 }
 
-/** Adds the parsed text to the message of an error. */
+/** Adds the parsed input to the message of an error. */
 function withInput<T>(bytes: string, parse: () => T): T {
   try {
     return parse();
@@ -168,7 +168,7 @@ export function quotedBytes(bytes: string): string {
   return `"${characters.join('')}"`;
 }
 
-function printed(fields: UrlFields): string {
+function print(fields: UrlFields): string {
   const { scheme, opaque, user, host, path, omitsHost, fragment } = fields;
   let url = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') {
@@ -178,8 +178,8 @@ function printed(fields: UrlFields): string {
     const isOmitted = omitsHost && host === '' && user === undefined;
     if (hasAuthority && !isOmitted) {
       if (host !== '' || path !== '' || user !== undefined) url += '//';
-      if (user !== undefined) url += `${printedUser(user)}@`;
-      url += escaped(host, 'host');
+      if (user !== undefined) url += `${printUser(user)}@`;
+      url += escape(host, 'host');
     }
     const shownPath = escapedPath(fields);
     if (shownPath !== '' && !shownPath.startsWith('/') && host !== '') url += '/';
@@ -191,18 +191,18 @@ function printed(fields: UrlFields): string {
   return fragment === '' ? url : `${url}#${escapedFragment(fields)}`;
 }
 
-const printedUser = ({ name, password }: UserInfo): string =>
-  escaped(name, 'user') + (password === undefined ? '' : `:${escaped(password, 'user')}`);
+const printUser = ({ name, password }: UserInfo): string =>
+  escape(name, 'user') + (password === undefined ? '' : `:${escape(password, 'user')}`);
 
 const queryPart = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
 
-/** Returns the parts before and after the first separator; without one, only the whole. */
+/** Splits a string at the first separator. Without a separator, returns only the whole string. */
 function cut(text: string, separator: string): [before: string, after?: string] {
   const index = text.indexOf(separator);
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + separator.length)];
 }
 
-function parsedFields(url: string): UrlFields {
+function parseFields(url: string): UrlFields {
   if (hasControlByte(url)) throw new Error('net/url: invalid control character in URL');
   if (url === '*') return { ...EMPTY, path: '*' };
   const { scheme, rest } = splitScheme(url);
@@ -231,27 +231,27 @@ function splitScheme(url: string): { readonly scheme: string; readonly rest: str
 
 function authorityFields(authority: string): Pick<UrlFields, 'host' | 'user'> {
   const at = authority.lastIndexOf('@');
-  const host = parsedHost(authority.slice(at + 1));
+  const host = parseHost(authority.slice(at + 1));
   if (at < 0) return { host };
   const info = authority.slice(0, at);
   if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(info)) throw new Error('net/url: invalid userinfo');
   const [name, password] = cut(info, ':');
-  const user = { name: unescaped(name, 'user') };
-  return { host, user: password === undefined ? user : { ...user, password: unescaped(password, 'user') } };
+  const user = { name: unescape(name, 'user') };
+  return { host, user: password === undefined ? user : { ...user, password: unescape(password, 'user') } };
 }
 
-function parsedHost(host: string): string {
+function parseHost(host: string): string {
   const bracket = host.startsWith('[') ? host.lastIndexOf(']') : undefined;
   if (bracket === -1) throw new Error("missing ']' in host");
   const portAt = bracket === undefined ? host.lastIndexOf(':') : bracket + 1;
   const port = portAt < 0 ? '' : host.slice(portAt);
   if (!/^(?::[0-9]*)?$/.test(port)) throw new Error(`invalid port ${quotedBytes(port)} after host`);
   const zone = bracket === undefined ? -1 : host.slice(0, bracket).indexOf('%25');
-  if (zone < 0 || bracket === undefined) return unescaped(host, 'host');
+  if (zone < 0 || bracket === undefined) return unescape(host, 'host');
   return (
-    unescaped(host.slice(0, zone), 'host') +
-    unescaped(host.slice(zone, bracket), 'zone') +
-    unescaped(host.slice(bracket), 'host')
+    unescape(host.slice(0, zone), 'host') +
+    unescape(host.slice(zone, bracket), 'zone') +
+    unescape(host.slice(bracket), 'host')
   );
 }
 
@@ -261,27 +261,27 @@ function hostAndPort(hostPort: string): { readonly hostname: string; readonly po
 }
 
 function pathFields(written: string): Pick<UrlFields, 'path' | 'rawPath'> {
-  const path = unescaped(written, 'path');
-  return { path, rawPath: escaped(path, 'path') === written ? '' : written };
+  const path = unescape(written, 'path');
+  return { path, rawPath: escape(path, 'path') === written ? '' : written };
 }
 
 function fragmentFields(written: string): Pick<UrlFields, 'fragment' | 'rawFragment'> {
-  const fragment = unescaped(written, 'fragment');
-  return { fragment, rawFragment: escaped(fragment, 'fragment') === written ? '' : written };
+  const fragment = unescape(written, 'fragment');
+  return { fragment, rawFragment: escape(fragment, 'fragment') === written ? '' : written };
 }
 
 function escapedPath({ path, rawPath }: UrlFields): string {
   if (rawPath !== '' && isValidEncoding(rawPath, 'path')) return rawPath;
-  return path === '*' ? '*' : escaped(path, 'path');
+  return path === '*' ? '*' : escape(path, 'path');
 }
 
 function escapedFragment({ fragment, rawFragment }: UrlFields): string {
   if (rawFragment !== '' && isValidEncoding(rawFragment, 'fragment')) return rawFragment;
-  return escaped(fragment, 'fragment');
+  return escape(fragment, 'fragment');
 }
 
 /** Resolves `reference` against the directory of `base` and removes dot segments. */
-function resolvedPath(base: string, reference: string): string {
+function resolvePath(base: string, reference: string): string {
   const full =
     reference === ''
       ? base
@@ -317,25 +317,25 @@ const isPlain = (character: string, part: Part): boolean =>
 const isValidEncoding = (text: string, part: Part): boolean =>
   [...text].every((character) => "!$&'()*+,;=:@[]%".includes(character) || isPlain(character, part));
 
-const escaped = (bytes: string, part: Part): string =>
+const escape = (bytes: string, part: Part): string =>
   bytes.replace(/[^A-Za-z0-9_.~-]/g, (character) =>
     isPlain(character, part) ? character : `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
-function unescaped(text: string, part: Part): string {
+function unescape(text: string, part: Part): string {
   const isHost = part === 'host' || part === 'zone';
-  return text.replace(/%(?:[0-9A-Fa-f]{2})?|[^%]/gs, (found, index: number) => {
-    if (!found.startsWith('%')) {
-      if (isHost && found < '\x80' && !isPlain(found, part)) {
-        throw new Error(`invalid character ${quotedBytes(found)} in host name`);
+  return text.replace(/%(?:[0-9A-Fa-f]{2})?|[^%]/gs, (match, index: number) => {
+    if (!match.startsWith('%')) {
+      if (isHost && match < '\x80' && !isPlain(match, part)) {
+        throw new Error(`invalid character ${quotedBytes(match)} in host name`);
       }
-      return found;
+      return match;
     }
-    const isBroken = found.length === 1;
-    const byte = Number.parseInt(found.slice(1), 16);
-    const isAsciiInHost = part === 'host' && byte < 0x80 && found !== '%25';
+    const isBroken = match.length === 1;
+    const byte = Number.parseInt(match.slice(1), 16);
+    const isAsciiInHost = part === 'host' && byte < 0x80 && match !== '%25';
     const character = String.fromCharCode(byte);
-    const isOddInZone = part === 'zone' && found !== '%25' && character !== ' ' && !isPlain(character, 'host');
+    const isOddInZone = part === 'zone' && match !== '%25' && character !== ' ' && !isPlain(character, 'host');
     if (isBroken || isAsciiInHost || isOddInZone) {
       throw new Error(`invalid URL escape ${quotedBytes(text.slice(index, index + 3))}`);
     }

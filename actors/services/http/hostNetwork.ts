@@ -1,6 +1,6 @@
 /**
- * The host's network. Probes and hooks refuse a TLS renegotiation, as the connections to the API server do. For `fetch`, by
- * which only manifests of a URL are read, Node.js has no such option: a renegotiation is answered, within the timeout of the
+ * The host's network. Probes and hooks refuse TLS renegotiation, like the connections to the API server. `fetch`, which
+ * only reads manifests from URLs, has no option for this, so a renegotiation is accepted within the timeout of the
  * request.
  */
 import { constants } from 'node:crypto';
@@ -9,12 +9,12 @@ import { connect as connectSecurely, createSecureContext, type SecureContext } f
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
-import { addressOf } from './dialError.ts';
-import type { Endpoint, GrpcTarget, HealthAnswer, HealthOptions, Network } from './network.ts';
+import { joinHostPort } from './dialError.ts';
+import type { Endpoint, GrpcTarget, HealthOptions, HealthResult, Network } from './network.ts';
 
 export const hostNetwork: Network = {
   connect: (endpoint, { onConnect, onData, onEnd, onError }) => {
-    const socket = socketTo(endpoint);
+    const socket = openSocket(endpoint);
     if (onConnect !== undefined) socket.once('connect', onConnect);
     if (onData !== undefined) socket.on('data', onData);
     if (onEnd !== undefined) socket.once('end', onEnd);
@@ -24,12 +24,12 @@ export const hostNetwork: Network = {
   fetch: (url, options) => fetch(url, options),
 };
 
-/** Made when it is needed first, and once: it takes longer to make than a connection. */
+/** Created on first use and shared, because creating it takes longer than a connection. */
 let secureContext: SecureContext | undefined;
 
-function socketTo({ host, port, isSecure }: Endpoint): Socket {
+function openSocket({ host, port, isSecure }: Endpoint): Socket {
   if (!isSecure) return connect({ host, port });
-  // The name that a certificate is asked for is that of the host, whatever the Host header says.
+  // The server name of TLS is the URL's host, regardless of the Host header.
   const servername = isIP(host) === 0 ? host : '';
   // A server could occupy the node by renegotiating, which Go's client never does (`RenegotiateNever`).
   secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
@@ -38,22 +38,22 @@ function socketTo({ host, port, isSecure }: Endpoint): Socket {
 
 const CHECK = '/grpc.health.v1.Health/Check';
 
-async function checkHealth({ host, port, service }: GrpcTarget, options: HealthOptions): Promise<HealthAnswer> {
+async function checkHealth({ host, port, service }: GrpcTarget, options: HealthOptions): Promise<HealthResult> {
   const { deadline, signal } = options;
-  const client = new Client(addressOf(host, port), credentials.createInsecure(), {
+  const client = new Client(joinHostPort(host, port), credentials.createInsecure(), {
     'grpc.primary_user_agent': `kube-probe/${KUBERNETES_VERSION}`,
     'grpc.enable_http_proxy': 0,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.initial_reconnect_backoff_ms': 100,
   });
-  const ended = Promise.withResolvers<false>();
-  const end = () => ended.resolve(false);
-  signal.addEventListener('abort', end, { once: true });
+  const aborted = Promise.withResolvers<false>();
+  const abort = () => aborted.resolve(false);
+  signal.addEventListener('abort', abort, { once: true });
   try {
-    if (!(await Promise.race([isConnected(client, deadline), ended.promise]))) return 'unconnected';
-    return (await Promise.race([checked(client, service, deadline), ended.promise])) || 'incomplete';
+    if (!(await Promise.race([isConnected(client, deadline), aborted.promise]))) return 'unconnected';
+    return (await Promise.race([sendCheck(client, service, deadline), aborted.promise])) || 'incomplete';
   } finally {
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', abort);
     client.close();
   }
 }
@@ -61,21 +61,21 @@ async function checkHealth({ host, port, service }: GrpcTarget, options: HealthO
 const isConnected = (client: Client, deadline: number): Promise<boolean> =>
   new Promise((resolve) => client.waitForReady(deadline, (error) => resolve(error === undefined)));
 
-function checked(client: Client, service: string, deadline: number): Promise<HealthAnswer> {
+function sendCheck(client: Client, service: string, deadline: number): Promise<HealthResult> {
   return new Promise((resolve) => {
-    const answer = (error: ServiceError | null, served = 0) => {
+    const onResponse = (error: ServiceError | null, served = 0) => {
       resolve(error ? { code: error.code, details: error.details } : { served });
     };
-    client.makeUnaryRequest(CHECK, request, servingStatus, service, { deadline }, answer);
+    client.makeUnaryRequest(CHECK, request, servingStatus, service, { deadline }, onResponse);
   });
 }
 
-/** A HealthCheckRequest: the service is field 1. */
+/** Encodes a HealthCheckRequest, whose field 1 is the service. */
 function request(service: string): Buffer {
   return Buffer.from(new BinaryWriter().uint32(10).string(service).finish());
 }
 
-/** The status of a HealthCheckResponse: field 1. */
+/** Returns the status, which is field 1 of a HealthCheckResponse. */
 function servingStatus(bytes: Buffer): number {
   const reader = new BinaryReader(bytes);
   let served = 0;

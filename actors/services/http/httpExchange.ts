@@ -1,58 +1,58 @@
 /**
- * One GET over a connection of its own, and its answer. Node's own client does far more (bodies to send, connections
- * kept, streams), at twice the processor time: of a node's hundreds of probes a second that is most of the cost.
+ * Sends one GET over a new connection and reads the response. Node's client supports far more (request bodies,
+ * keep-alive, streams) at twice the CPU time, which would dominate the cost of hundreds of probes per second.
  */
 import { domainToASCII } from 'node:url';
 import { messageOf } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
 import { readFailure } from './dialError.ts';
 import { type GoUrl, textOfBytes } from './goUrl.ts';
-import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
+import { append, type HttpHead, type HttpResponse, type Incoming, readResponse } from './httpResponse.ts';
 import type { Network } from './network.ts';
 
-/** By their names in lower case. */
+/** By lowercase name. */
 export type HttpHeaders = ReadonlyMap<string, readonly string[]>;
 
 export interface ExchangeOptions {
   readonly network: Pick<Network, 'connect'>;
   readonly signal: AbortSignal;
-  /** How many bytes of the body are read. */
+  /** Returns the number of bytes of the body to read. */
   readonly wanted: (head: HttpHead) => number;
 }
 
-/** An answer came, and its body could not be read. */
+/** A response whose body could not be read. */
 export class BodyFailure extends Error {}
 
-/** Returns the host and port to dial for a URL; the scheme implies a port that is not written. */
+/** Returns the host and port to dial for a URL. The scheme implies the default port. */
 export function dialTarget(url: GoUrl): { readonly host: string; readonly port: number } {
   const port = Number(url.port) || (url.fields.scheme === 'https' ? 443 : 80);
   return { host: textOfBytes(url.hostname), port };
 }
 
-/** Rejects with a `BodyFailure`, or with what is wrong with the request, the connection or the head of the answer. */
+/** Rejects with a `BodyFailure`, or with an error of the request, the connection or the head of the response. */
 export function exchange(
   url: GoUrl,
   headers: HttpHeaders,
   { network, signal, wanted }: ExchangeOptions,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const request = requestOf(url, headers);
+    const request = formatRequest(url, headers);
     const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
-    const reading = readAnswer(incoming, wanted);
-    const end = () => {
-      signal.removeEventListener('abort', giveUp);
+    const reading = readResponse(incoming, wanted);
+    const close = () => {
+      signal.removeEventListener('abort', abort);
       connection.destroy();
     };
     const fail = (error: unknown) => {
-      end();
+      close();
       reject(incoming.inBody ? bodyFailure(error) : error);
     };
-    const giveUp = () => fail(signal.reason);
-    const goOn = () => {
+    const abort = () => fail(signal.reason);
+    const advance = () => {
       try {
         const { done, value } = reading.next();
         if (!done) return;
-        end();
+        close();
         resolve(value);
       } catch (error) {
         fail(error);
@@ -62,16 +62,16 @@ export function exchange(
     const connection = network.connect(endpoint, {
       onData: (chunk) => {
         append(incoming, chunk);
-        goOn();
+        advance();
       },
       onEnd: () => {
         incoming.ended = true;
-        goOn();
+        advance();
       },
       onError: fail,
     });
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
     connection.write(request);
   });
 }
@@ -80,18 +80,18 @@ function bodyFailure(cause: unknown): BodyFailure {
   return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
 }
 
-/** Headers that the client writes itself, whatever a probe says (`reqWriteExcludeHeader` in Go's net/http). */
+/** Headers that the client sets itself, even if a probe sets them (`reqWriteExcludeHeader` in Go's net/http). */
 const EXCLUDED = new Set(['host', 'user-agent', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
 
-/** Returns the text of a request, as Go's net/http writes it. */
-function requestOf(url: GoUrl, headers: HttpHeaders): string {
+/** Returns the request as Go's net/http writes it. */
+function formatRequest(url: GoUrl, headers: HttpHeaders): string {
   const lines = [`GET ${textOfBytes(url.requestTarget)} HTTP/1.1`, `Host: ${hostHeader(url, headers)}`];
   const userAgent = headers.get('user-agent')?.[0] ?? '';
-  if (userAgent !== '') lines.push(`User-Agent: ${clean('User-Agent', userAgent)}`);
+  if (userAgent !== '') lines.push(`User-Agent: ${requireSafeHeader('User-Agent', userAgent)}`);
   for (const [key, values] of headers) {
     if (EXCLUDED.has(key)) continue;
     const name = key.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
-    for (const value of values) lines.push(`${name}: ${clean(name, value)}`);
+    for (const value of values) lines.push(`${name}: ${requireSafeHeader(name, value)}`);
   }
   const { user } = url.fields;
   if (user !== undefined && !headers.has('authorization')) {
@@ -113,10 +113,10 @@ function hostHeader(url: GoUrl, headers: HttpHeaders): string {
   return ascii.replace(/%[^\]]*\]$/, ']') + port;
 }
 
-/** A name or value that cannot end its line. */
-function clean(name: string, value: string): string {
+/** Returns the value, or throws if the name or value could inject another header. */
+function requireSafeHeader(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quoted(name)}`);
-  // Those of ASCII: the bytes of any other character are above them.
+  // Only ASCII control characters matter, because the bytes of all other characters are above them.
   if (/(?![\t\x80-\x9f])\p{Cc}/u.test(value))
     throw new Error(`net/http: invalid header field value for ${quoted(name)}`);
   return value;

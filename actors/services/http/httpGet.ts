@@ -1,14 +1,16 @@
-/** Sends the GET of a probe or hook as a kubelet does: without a proxy, on a new connection, with any certificate. */
+/**
+ * Sends the GET of a probe or hook like the kubelet: without a proxy, on a new connection, accepting any certificate.
+ */
 
 import { messageOf } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
 import type { Container, LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
-import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
+import { dialFailure, errorCode, joinHostPort, readFailure } from './dialError.ts';
 import { GoUrl, quotedBytes, textOfBytes } from './goUrl.ts';
-import { handlerPort } from './handlerTarget.ts';
-import type { HttpAnswer, HttpHead } from './httpAnswer.ts';
+import { handlerPort } from './handlerPort.ts';
 import { BodyFailure, dialTarget, type ExchangeOptions, exchange, type HttpHeaders } from './httpExchange.ts';
+import type { HttpHead, HttpResponse } from './httpResponse.ts';
 
 export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
 
@@ -19,7 +21,7 @@ export interface HttpTarget {
 
 export interface HttpResult {
   readonly status: number;
-  /** At most 10 KiB of it. */
+  /** At most the first 10 KiB. */
   readonly body: string;
 }
 
@@ -37,8 +39,8 @@ export function httpTarget(
   container: Container,
   { address, purpose }: { readonly address: string; readonly purpose: 'probe' | 'lifecycle' },
 ): HttpTarget {
-  const at = addressOf(host || address, handlerPort(container, port));
-  const url = GoUrl.forProbe(scheme === 'HTTPS' ? 'https' : 'http', at, path);
+  const hostPort = joinHostPort(host || address, handlerPort(container, port));
+  const url = GoUrl.forProbe(scheme === 'HTTPS' ? 'https' : 'http', hostPort, path);
   const headers = new Map<string, string[]>();
   for (const { name, value } of httpHeaders) {
     const key = name.toLowerCase();
@@ -80,14 +82,14 @@ export async function httpGet(target: HttpTarget, { network, signal }: HttpOptio
   }
 }
 
-async function send({ url, headers }: HttpTarget, options: ExchangeOptions): Promise<HttpAnswer> {
+async function send({ url, headers }: HttpTarget, options: ExchangeOptions): Promise<HttpResponse> {
   try {
     assertSendable(url);
     return await exchange(url, headers, options);
   } catch (cause) {
     const { signal } = options;
-    if (cause instanceof BodyFailure) throw signal.aborted ? new BodyFailure(LATE_BODY, { cause }) : cause;
-    throw new Error(`Get ${quoted(String(url))}: ${wordsOf(cause, url, signal)}`, { cause });
+    if (cause instanceof BodyFailure) throw signal.aborted ? new BodyFailure(BODY_TIMEOUT, { cause }) : cause;
+    throw new Error(`Get ${quoted(String(url))}: ${goMessage(cause, url, signal)}`, { cause });
   }
 }
 
@@ -96,7 +98,7 @@ function assertSendable({ fields: { scheme, host } }: GoUrl): void {
   if (host === '') throw new Error('http: no Host in request URL');
 }
 
-const LATE_BODY = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
+const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
 /**
  * Returns the next request if the response is a redirect to follow, with its Location as a byte string. Throws if the
@@ -109,7 +111,7 @@ function redirectOf(
 ): (HttpTarget & { readonly location: string }) | undefined {
   const location = responseHeaders.get('location') ?? '';
   if (!REDIRECT_STATUSES.includes(status) || location === '') return undefined;
-  const reference = parsedLocation(location);
+  const reference = parseLocation(location);
   const url = request.url.resolve(reference);
   if (url.hostname !== first.hostname) return undefined;
   const headers = new Map(request.headers);
@@ -121,7 +123,7 @@ function redirectOf(
 
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
-function parsedLocation(location: string): GoUrl {
+function parseLocation(location: string): GoUrl {
   try {
     return GoUrl.parse(location);
   } catch (cause) {
@@ -135,16 +137,16 @@ function refererOf(last: GoUrl, next: GoUrl): string | undefined {
   return textOfBytes(last.withoutUser().toBytes());
 }
 
-/** Whether an answer without TLS came where one with it was asked for. */
-export const isAnsweredInPlain = (failure: unknown): boolean =>
-  failure instanceof Error && IN_PLAIN.includes(codeOf(failure.cause));
+/** Whether the server sent a plain HTTP response to an HTTPS request. */
+export const isPlainHttpResponse = (failure: unknown): boolean =>
+  failure instanceof Error && PLAIN_RESPONSE_CODES.includes(errorCode(failure.cause));
 
-const IN_PLAIN = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
+const PLAIN_RESPONSE_CODES = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
 
-function wordsOf(error: unknown, url: GoUrl, signal: AbortSignal): string {
+function goMessage(error: unknown, url: GoUrl, signal: AbortSignal): string {
   if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
-  const code = codeOf(error);
-  if (IN_PLAIN.includes(code)) return 'http: server gave HTTP response to HTTPS client';
+  const code = errorCode(error);
+  if (PLAIN_RESPONSE_CODES.includes(code)) return 'http: server gave HTTP response to HTTPS client';
   const { host, port } = dialTarget(url);
   return dialFailure(error, host, port) ?? readFailure(error) ?? messageOf(error);
 }

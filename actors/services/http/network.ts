@@ -1,16 +1,16 @@
-/** Where a connection goes. */
+/** The target of a connection. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** Over TLS, whatever certificate is shown. */
+  /** Whether to use TLS. Any certificate is accepted. */
   readonly isSecure: boolean;
 }
 
-/** Told what becomes of a connection, until that is destroyed: never before it is returned. */
+/** Receives the events of a connection until it is destroyed. Never called before `connect` has returned. */
 export interface ConnectionListener {
   readonly onConnect?: () => void;
   readonly onData?: (chunk: Buffer) => void;
-  /** Nothing comes any more. */
+  /** Called when the server closes its side. */
   readonly onEnd?: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -20,28 +20,27 @@ export interface Connection {
   destroy(): unknown;
 }
 
-/** A service of a server that speaks the health protocol of gRPC. */
+/** A service of a server that implements the gRPC health protocol. */
 export interface GrpcTarget {
   readonly host: string;
   readonly port: number;
   readonly service: string;
 }
 
-/** What came of asking for health: a status of the protocol, an error of gRPC, or nothing in time. */
-export type HealthAnswer =
+/** The outcome of a health check: a serving status, a gRPC error, or a timeout before or after connecting. */
+export type HealthResult =
   | { readonly served: number }
   | { readonly code: number; readonly details: string }
   | 'unconnected'
   | 'incomplete';
 
 export interface HealthOptions {
-  /** When the time is over, in milliseconds since the epoch; infinite when only the signal ends it. */
+  /** In milliseconds since the epoch. Infinite if only the signal ends the check. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** What a fetch is answered with. */
-export interface FetchedAnswer {
+export interface FetchResponse {
   readonly status: number;
   readonly statusText: string;
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
@@ -52,10 +51,10 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** What probes and hooks of containers dial, and the sources of pods: the host's network, or a model of it. */
+/** The network that probes, hooks and the sources of pods connect over: the host's network or a simulation. */
 export interface Network {
   connect(endpoint: Endpoint, listener: ConnectionListener): Connection;
-  checkHealth(target: GrpcTarget, options: HealthOptions): Promise<HealthAnswer>;
-  /** Asks a URL; rejects as `fetch` does, with the cause. */
-  fetch(url: string, options: FetchOptions): Promise<FetchedAnswer>;
+  checkHealth(target: GrpcTarget, options: HealthOptions): Promise<HealthResult>;
+  /** Fetches a URL. Rejects like the global `fetch`, with a cause. */
+  fetch(url: string, options: FetchOptions): Promise<FetchResponse>;
 }

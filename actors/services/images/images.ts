@@ -1,4 +1,4 @@
-/** Fills the ports of images over the CRI. */
+/** Implements the ports of images over the CRI. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
@@ -40,18 +40,18 @@ async function findImage(
   { signal }: Abortable,
 ): Promise<FoundImage> {
   const at = clock.now();
-  const { spec, repository } = named(pod, image);
+  const { spec, repository } = resolveImage(pod, image);
   const [{ image: found }, missing] = await Promise.all([
     cri.imageStatus({ image: spec, verbose: false }, { signal }),
     credentials.missing(pod, { signal }),
   ]);
   const imageRef = found?.id || null;
   const warnings = missingSecretsEvents(missing);
-  const told = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
-  if (imageRef === null || policy === 'Always') return told;
-  // A Secret that is none proves nothing, and fails the pull.
+  const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
+  if (imageRef === null || policy === 'Always') return result;
+  // An invalid Secret proves nothing here, and fails the pull later.
   const find = () => credentials.find(pod, repository, { signal }).catch(() => []);
-  return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...told, isUnproven: true } : told;
+  return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...result, isUnproven: true } : result;
 }
 
 async function pullImage(
@@ -59,32 +59,32 @@ async function pullImage(
   { pod, image, limitMs }: PortTypes['pullImage']['input'],
   { signal }: Abortable,
 ): Promise<PortTypes['pullImage']['output']> {
-  const { spec, repository } = named(pod, image);
+  const { spec, repository } = resolveImage(pod, image);
   const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
   let startedAt = clock.now();
   const pull = async (within: AbortSignal) => {
-    const found = await credentials.find(pod, repository, { signal: within });
+    const auths = await credentials.find(pod, repository, { signal: within });
     const attempt = () => {
       startedAt = clock.now();
-      return pullWith(found, (auth) => pulled(cri, { ...request, auth }, within));
+      return pullWith(auths, (auth) => pullFromRuntime(cri, { ...request, auth }, within));
     };
     return proofs.pull(image, attempt, { signal: within });
   };
-  const tried = (within: AbortSignal) =>
+  const pullOrExplain = (within: AbortSignal) =>
     pull(within).catch((cause) => {
-      if (within.aborted && !signal.aborted) throw overdue(limitMs ?? 0, cause);
-      if (!(cause instanceof NodeFailure) || OWN_WORDS.has(cause.reason)) throw cause;
+      if (within.aborted && !signal.aborted) throw pullTimeout(limitMs ?? 0, cause);
+      if (!(cause instanceof NodeFailure) || UNCHANGED_REASONS.has(cause.reason)) throw cause;
       throw failedPull(image, cause);
     });
   const { imageRef } = await (limitMs === undefined
-    ? tried(signal)
-    : withTimeout(tried, { clock, timeoutMs: limitMs, signal }));
+    ? pullOrExplain(signal)
+    : withTimeout(pullOrExplain, { clock, timeoutMs: limitMs, signal }));
   const finishedAt = clock.now();
   return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
 }
 
-/** What is told as it is: the runtime has said nothing of the image. */
-const OWN_WORDS: ReadonlySet<string> = new Set(['RuntimeUnavailable', 'ErrImagePull']);
+/** Errors that are reported unchanged, because they do not contain the runtime's message about the image. */
+const UNCHANGED_REASONS: ReadonlySet<string> = new Set(['RuntimeUnavailable', 'ErrImagePull']);
 
 interface Abortable {
   readonly signal: AbortSignal;
@@ -92,10 +92,10 @@ interface Abortable {
 
 type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
 
-const overdue = (limitMs: number, cause: unknown): NodeFailure =>
+const pullTimeout = (limitMs: number, cause: unknown): NodeFailure =>
   new NodeFailure('ErrImagePull', `the pull timed out after ${goDuration(limitMs)}`, { cause });
 
-async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal): Promise<string> {
+async function pullFromRuntime(cri: Cri, request: PullImageRequest, signal: AbortSignal): Promise<string> {
   return (await cri.pullImage(request, { signal })).imageRef;
 }
 
@@ -122,25 +122,28 @@ export async function pullWith(
     : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
 }
 
-/** What a registry's fault or a bad signature is called, when the runtime begins its error with that word. */
+/**
+ * Converts the runtime's error to the kubelet's reason for registry outages and invalid signatures, which the runtime
+ * marks with a prefix.
+ */
 function failedPull(image: string, cause: NodeFailure): NodeFailure {
-  const said = runtimeMessageWithCode(cause);
-  const after = (word: string) => said.slice(word.length);
-  if (said.startsWith(UNAVAILABLE)) {
-    const message = `image pull failed for ${image} because the registry is unavailable${after(UNAVAILABLE)}`;
+  const runtimeError = runtimeMessageWithCode(cause);
+  const textAfter = (word: string) => runtimeError.slice(word.length);
+  if (runtimeError.startsWith(UNAVAILABLE)) {
+    const message = `image pull failed for ${image} because the registry is unavailable${textAfter(UNAVAILABLE)}`;
     return new NodeFailure(UNAVAILABLE, message, { cause });
   }
-  if (said.startsWith(UNSIGNED)) {
-    const message = `image pull failed for ${image} because the signature validation failed${after(UNSIGNED)}`;
+  if (runtimeError.startsWith(UNSIGNED)) {
+    const message = `image pull failed for ${image} because the signature validation failed${textAfter(UNSIGNED)}`;
     return new NodeFailure(UNSIGNED, message, { cause });
   }
-  return new NodeFailure('ErrImagePull', said, { cause });
+  return new NodeFailure('ErrImagePull', runtimeError, { cause });
 }
 
 const UNAVAILABLE = 'RegistryUnavailable';
 const UNSIGNED = 'SignatureValidationFailed';
 
-/** Nothing but a message tells the size: an image without one is as good. */
+/** The size only appears in a message, so an image without one is fine. */
 async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
   try {
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });
@@ -150,12 +153,12 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
   }
 }
 
-/** An image as the runtime is asked for it on behalf of a pod, and where its registry has it. */
-function named(pod: Pod, image: string) {
+/** Returns the image specification to send to the runtime for a pod, and the image's repository. */
+function resolveImage(pod: Pod, image: string) {
   const reference = parseImageReference(image);
   if ('refusal' in reference) {
-    const name = truncate(image, LONGEST_SHOWN);
-    const why = truncate(reference.refusal, LONGEST_SHOWN);
+    const name = truncate(image, MAX_NAME_LENGTH);
+    const why = truncate(reference.refusal, MAX_NAME_LENGTH);
     const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
     throw new NodeFailure('InvalidImageName', message);
   }
@@ -163,5 +166,5 @@ function named(pod: Pod, image: string) {
   return { spec: imageSpec(withDefaultTag(image, reference), annotations), repository: reference.repository };
 }
 
-/** More of what is no image's name is not told. */
-const LONGEST_SHOWN = 300;
+/** Invalid names are truncated to this length. */
+const MAX_NAME_LENGTH = 300;

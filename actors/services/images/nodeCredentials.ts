@@ -1,23 +1,22 @@
-/** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
+/** The node's own registry credentials. Read from the kubelet's files, again for each pull. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../../kubernetes/images/keyring.ts';
 import type { PodTokens } from '../../../kubernetes/objects/podObjects.ts';
 
-/** What is to be pulled, and for whom. */
 export interface CredentialQuery {
-  /** With its registry, without tag and digest: `docker.io/library/busybox`. */
+  /** Includes the registry, but no tag or digest, e.g. `docker.io/library/busybox`. */
   readonly repository: string;
-  /** Undefined for a pull on behalf of no pod: a plugin that needs a service account gives nothing then. */
+  /** Undefined for a pull on behalf of no pod. Plugins that need a service account then return no credentials. */
   readonly pod?: Pod | undefined;
   readonly signal: AbortSignal;
-  /** What a pod can show of its service account; absent: it belongs to no cluster. */
+  /** Tokens of the pod's service account. Undefined if the node belongs to no cluster. */
   readonly tokens?: PodTokens | undefined;
   readonly findServiceAccount?: FindServiceAccount | undefined;
 }
 
-/** Finds what the node has of its own for a repository, the credentials to try first at the beginning. */
+/** Returns the node's credentials for a repository, in the order in which to try them. */
 export type FindCredentials = (asked: CredentialQuery) => Promise<Credential[]>;
 
 interface ServiceAccount {
@@ -25,7 +24,7 @@ interface ServiceAccount {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Reads a service account; rejects where it is not there, or cannot be read. */
+/** Reads a service account. Rejects if it does not exist or cannot be read. */
 export type FindServiceAccount = (
   account: { readonly namespace: string; readonly name: string },
   options: { readonly signal: AbortSignal },
@@ -33,29 +32,27 @@ export type FindServiceAccount = (
 
 export const noCredentials: FindCredentials = async () => [];
 
-interface Places {
-  /** That of the node. */
+interface CredentialPaths {
+  /** The root directory of the node. */
   readonly rootDir: string;
   readonly workingDir: string;
-  /** The user's, in whose `.docker` docker keeps them. */
+  /** The user's home directory, whose `.docker` contains docker's credentials. */
   readonly homeDir: string;
-  /** Where these are; absent: the host's own. */
+  /** Defaults to the host's file system. */
   readonly files?: FileSystem;
-  /** Told once of each file that cannot be used, until it can; never with what is in it. */
+  /** Called once per unusable file until the file is usable again. The reason never contains file contents. */
   readonly onUnusable: (file: string, why: string) => void;
 }
 
-/** Finds the node's own credentials for a repository, such as `docker.io/library/busybox`. */
-export const nodeCredentials = (places: Places): FindCredentials => {
-  const find = fileCredentials(places);
+/** Returns the node's own credentials for a repository, e.g. `docker.io/library/busybox`. */
+export const nodeCredentials = (paths: CredentialPaths): FindCredentials => {
+  const find = fileCredentials(paths);
   return ({ repository }) => find(repository);
 };
 
-/**
- * Reads the files in the kubelet's order: a `config.json` before a `.dockercfg`. The first one that can be read counts.
- */
-function fileCredentials(places: Places): (repository: string) => Promise<Credential[]> {
-  const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = places;
+/** Uses the first readable file in the kubelet's order, in which each `config.json` precedes every `.dockercfg`. */
+function fileCredentials(paths: CredentialPaths): (repository: string) => Promise<Credential[]> {
+  const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = paths;
   const candidates = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({
       file: join(directory, 'config.json'),
@@ -67,13 +64,13 @@ function fileCredentials(places: Places): (repository: string) => Promise<Creden
     })),
   ];
   const warned = new Set<string>();
-  const tell = (file: string, why: string) => {
+  const warnOnce = (file: string, why: string) => {
     if (!warned.has(file)) onUnusable(file, why);
     warned.add(file);
   };
   return async (repository) => {
     for (const { file, form } of candidates) {
-      const keyring = await keyringIn(files, { file, form }, tell);
+      const keyring = await readKeyringFile(files, { file, form }, warnOnce);
       if (keyring === undefined) continue;
       warned.delete(file);
       return credentialsFor(repository, keyring);
@@ -82,17 +79,18 @@ function fileCredentials(places: Places): (repository: string) => Promise<Creden
   };
 }
 
-async function keyringIn(
+async function readKeyringFile(
   files: FileSystem,
   { file, form }: { readonly file: string; readonly form: 'config.json' | '.dockercfg' },
-  tell: (file: string, why: string) => void,
+  warn: (file: string, why: string) => void,
 ): Promise<Keyring | undefined> {
-  const read = await files.readFile(file).catch((error: NodeJS.ErrnoException) => error);
-  if (typeof read !== 'string') {
-    if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `cannot be read (${read.code ?? read.name})`);
+  const contents = await files.readFile(file).catch((error: NodeJS.ErrnoException) => error);
+  if (typeof contents !== 'string') {
+    if (contents.code !== 'ENOENT' && contents.code !== 'ENOTDIR')
+      warn(file, `cannot be read (${contents.code ?? contents.name})`);
     return undefined;
   }
-  const keyring = readKeyring(read, form);
-  if (keyring === undefined) tell(file, `expected JSON with ${form === 'config.json' ? '"auths"' : 'registries'}`);
+  const keyring = readKeyring(contents, form);
+  if (keyring === undefined) warn(file, `expected JSON with ${form === 'config.json' ? '"auths"' : 'registries'}`);
   return keyring;
 }

@@ -1,15 +1,15 @@
-/** Tries a probe by a command in the container. */
+/** Probes a container by running a command in it. */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import { expandAll } from '../../../kubernetes/environment/environment.ts';
-import type { Try } from './probeTry.ts';
+import type { ProbeAttempt } from './probeAttempt.ts';
 
-const OUTPUT_BYTES = 10 * 1024;
+const MAX_OUTPUT_BYTES = 10 * 1024;
 
-/** Exit code 0 is success; a command that takes too long has failed, whatever it would have said. */
-export async function tryExec(
+/** Exit code 0 is success. A command that times out is a failure, regardless of its output. */
+export async function probeExec(
   cri: Cri,
   {
     container,
@@ -17,7 +17,7 @@ export async function tryExec(
     command,
   }: { readonly container: Container; readonly id: string; readonly command: readonly string[] },
   { timeoutSeconds, signal }: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
-): Promise<Try> {
+): Promise<ProbeAttempt> {
   // Like the kubelet, expand only values that are written in the spec; a variable with `valueFrom` becomes "" here
   // (`ExpandContainerCommandOnlyStatic` in `pkg/kubelet/container/helpers.go`).
   const values = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
@@ -27,7 +27,7 @@ export async function tryExec(
       { containerId: id, cmd, timeout: BigInt(timeoutSeconds) },
       { signal },
     );
-    const message = Buffer.concat([stdout, stderr]).toString('utf8', 0, OUTPUT_BYTES);
+    const message = Buffer.concat([stdout, stderr]).toString('utf8', 0, MAX_OUTPUT_BYTES);
     return { result: exitCode === 0 ? 'success' : 'failure', message };
   } catch (error) {
     if (!(error instanceof NodeFailure && error.reason === 'DeadlineExceeded')) throw error;

@@ -1,15 +1,15 @@
-/** Tries a probe by a GET over HTTP or HTTPS. */
+/** Probes a container by an HTTP or HTTPS GET. */
 import { BodyFailure } from '../http/httpExchange.ts';
 import { type HttpTarget, httpGet } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
-import type { Try } from './probeTry.ts';
+import type { ProbeAttempt } from './probeAttempt.ts';
 
-/** 200 to 399 is success; a redirect to another host is not followed, and a success with a warning. */
-export async function tryHttp(
+/** Status 200 to 399 is success. A redirect to another host is not followed and counts as success with a warning. */
+export async function probeHttp(
   network: Pick<Network, 'connect'>,
   target: HttpTarget,
   signal: AbortSignal,
-): Promise<Try> {
+): Promise<ProbeAttempt> {
   try {
     const { status, body } = await httpGet(target, { network, signal });
     if (status < 200 || status >= 400) {
@@ -18,7 +18,7 @@ export async function tryHttp(
     if (status < 300) return { result: 'success', message: body };
     return { result: 'warning', message: `Probe terminated redirects, Response body: ${body}` };
   } catch (error) {
-    // A server that sends half an answer is a fault of the tool to the kubelet.
+    // Like the kubelet, treat a truncated response as an error of the probe and not of the container.
     if (error instanceof BodyFailure || !(error instanceof Error)) throw error;
     return { result: 'failure', message: error.message };
   }

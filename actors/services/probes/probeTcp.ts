@@ -1,30 +1,30 @@
-/** Tries a probe by opening a connection. */
+/** Probes a container by opening a TCP connection. */
 import { messageOf } from '../../../base/failure.ts';
-import { addressOf, dialFailure } from '../http/dialError.ts';
+import { dialFailure, joinHostPort } from '../http/dialError.ts';
 import type { Network } from '../http/network.ts';
-import type { Try } from './probeTry.ts';
+import type { ProbeAttempt } from './probeAttempt.ts';
 
-/** That it could be opened is success: it is closed at once. */
-export function tryTcp(
+/** Succeeds once the connection is established, and closes it at once. */
+export function probeTcp(
   network: Pick<Network, 'connect'>,
   { host, port }: { readonly host: string; readonly port: number },
   signal: AbortSignal,
-): Promise<Try> {
+): Promise<ProbeAttempt> {
   return new Promise((resolve) => {
-    const end = (outcome: Try) => {
-      signal.removeEventListener('abort', giveUp);
+    const finish = (outcome: ProbeAttempt) => {
+      signal.removeEventListener('abort', abort);
       connection.destroy();
       resolve(outcome);
     };
-    const giveUp = () => end({ result: 'failure', message: `dial tcp ${addressOf(host, port)}: i/o timeout` });
-    const wordsOf = (error: unknown) => dialFailure(error, host, port) ?? messageOf(error);
+    const abort = () => finish({ result: 'failure', message: `dial tcp ${joinHostPort(host, port)}: i/o timeout` });
+    const describe = (error: unknown) => dialFailure(error, host, port) ?? messageOf(error);
     const connection = network.connect(
       { host, port, isSecure: false },
       {
-        onConnect: () => end({ result: 'success', message: '' }),
-        onError: (error) => end({ result: 'failure', message: wordsOf(error) }),
+        onConnect: () => finish({ result: 'success', message: '' }),
+        onError: (error) => finish({ result: 'failure', message: describe(error) }),
       },
     );
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
   });
 }

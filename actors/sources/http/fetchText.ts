@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
-import type { FetchedAnswer, Network } from '../../services/http/network.ts';
+import type { FetchResponse, Network } from '../../services/http/network.ts';
 import { LARGEST_TEXT } from '../manifest/manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 
@@ -49,7 +49,7 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
 }
 
 /** However small the pieces are that it comes in, they take no more room than what they hold. */
-async function bodyOf(response: FetchedAnswer): Promise<string> {
+async function bodyOf(response: FetchResponse): Promise<string> {
   let room = Buffer.allocUnsafe(64 * 1024);
   let length = 0;
   for await (const part of response.body ?? []) {

@@ -38,7 +38,7 @@ function sender(...replies: readonly Reply[]) {
   const states: EventQueueState[] = [];
   const onState = (state: EventQueueState) => states.push(state);
   const starts = { areInLine: false };
-  const told = { jitter: () => 0.5, areStartsInLine: () => starts.areInLine, onError, onState };
+  const told = { jitter: () => 0.5, hasQueuedStarts: () => starts.areInLine, onError, onState };
   const events = new EventSender({ client, clock, ...told, signal: end.signal });
   const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
   return { clock, transport, events, errors, states, end, asked, starts };
@@ -54,7 +54,7 @@ test('C36: an event is made, and counted once it happens again', async () => {
   const clock = new SimulatedClock();
   const errors: unknown[] = [];
   const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
-  const events = new EventSender({ ...parts, areStartsInLine: () => false, onState: () => {}, signal: end.signal });
+  const events = new EventSender({ ...parts, hasQueuedStarts: () => false, onState: () => {}, signal: end.signal });
   events.take(started('web.1'));
   await clock.advance(0);
   events.take(started('web.1', 3));
@@ -126,7 +126,7 @@ describe('an event of the node', () => {
       client,
       clock,
       jitter: () => 0,
-      areStartsInLine: () => false,
+      hasQueuedStarts: () => false,
       onError: () => {},
       onState: () => {},
     };

@@ -79,7 +79,7 @@ test('C27: what is told of the node reaches containers, volumes, hooks and probe
   const node = await simulatedNode({ config: { capacity } });
   await node.advance('5s');
   const allocatable = { ...capacity, cpuMillis: 7_000, memoryBytes: 4_096 };
-  node.agent.tell({ type: 'node.factsChanged', hostIps: ['127.0.0.9'], allocatable, at: node.clock.now() });
+  node.agent.send({ type: 'node.factsChanged', hostIps: ['127.0.0.9'], allocatable, at: node.clock.now() });
   node.apply(...askingPods());
   await node.advance('15s');
   const created = node.calls('createContainer').map(({ request }) => request as wire.CreateContainerRequest);
@@ -102,7 +102,7 @@ test('capacity and conditions that are told are facts of the node, and so they a
   const at = '2026-01-01T00:00:00Z';
   const pressure = { type: 'PIDPressure', status: 'True', reason: 'Told', message: '' } as const;
   const conditions = [{ ...pressure, lastHeartbeatTime: at, lastTransitionTime: at }];
-  node.agent.tell({ type: 'node.factsChanged', capacity, conditions, at: node.clock.now() });
+  node.agent.send({ type: 'node.factsChanged', capacity, conditions, at: node.clock.now() });
   await node.advance('1s');
   expect(node.agent.facts()).toEqual({ ...before, capacity, conditions });
   expect(await replayed(node)).toMatchObject({ facts: node.agent.facts() });
@@ -200,7 +200,7 @@ test('C24: labels that the node gets let the next pod in that selects them; one 
   const node = await simulatedNode({ pods: [there('early')], config: { admissionNode: { labels: { zone: 'a' } } } });
   await node.advance('5s');
   expect(node.pod('early')).toMatchObject({ phase: 'Failed', reason: 'NodeAffinity' });
-  node.agent.tell({ type: 'node.factsChanged', admissionNode: { labels: { zone: 'b' } }, at: node.clock.now() });
+  node.agent.send({ type: 'node.factsChanged', admissionNode: { labels: { zone: 'b' } }, at: node.clock.now() });
   node.apply(there('next'));
   await node.advance('15s');
   expect(node.pod('next').phase).toBe('Running');
@@ -218,7 +218,7 @@ test('C25: a resize that was deferred is admitted once the node has grown', asyn
   await node.advance('5s');
   const pending = () => node.pod('web').conditions?.find(({ type }) => type === 'PodResizePending')?.reason;
   expect([pending(), node.container('web').allocatedResources]).toEqual(['Deferred', { cpu: '1' }]);
-  node.agent.tell({ type: 'node.factsChanged', allocatable: { ...capacity, cpuMillis: 4_000 }, at: node.clock.now() });
+  node.agent.send({ type: 'node.factsChanged', allocatable: { ...capacity, cpuMillis: 4_000 }, at: node.clock.now() });
   await node.advance('5s');
   expect([pending(), node.container('web').allocatedResources]).toEqual([undefined, { cpu: '3' }]);
   expect(node.container('web').restartCount).toBe(0);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fromCallback, fromPromise } from 'xstate';
-import { rootActor } from '../../../actors/node/rootActor.ts';
+import { createRootActor } from '../../../actors/node/rootActor.ts';
 import type { FeedLogic, Port, PortName, Provider } from '../../../machines/shared/ports.ts';
 
 const capacity = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
@@ -39,7 +39,7 @@ function silent() {
 
 test('of two agents in one process each calls what it was given itself', () => {
   const [one, other] = [silent(), silent()];
-  const [first, second] = [rootActor(one.provider, { input }), rootActor(other.provider, { input })];
+  const [first, second] = [createRootActor(one.provider, { input }), createRootActor(other.provider, { input })];
   first.start();
   expect(one.asked).toContain('setUpCgroups');
   expect(one.asked).toContain('ticker');

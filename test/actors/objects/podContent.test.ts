@@ -35,8 +35,8 @@ test('trust bundles are asked for only where the feature is on', async () => {
 });
 
 test('what is kept for a pod goes with its data', async () => {
-  const { tokens, trustBundles, heldForPods } = content();
-  expect(heldForPods).toEqual([tokens, trustBundles]);
+  const { tokens, trustBundles, podCaches } = content();
+  expect(podCaches).toEqual([tokens, trustBundles]);
   const forgotten: string[] = [];
   await inFolder(async (folder, layout) => {
     const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
@@ -49,7 +49,7 @@ test('what is kept for a pod goes with its data', async () => {
       mounter,
       ownership,
       variableObjects: { forget: () => {} },
-      heldForPods: [{ forget: (uid) => void forgotten.push(uid) }],
+      podCaches: [{ forget: (uid) => void forgotten.push(uid) }],
     });
     await removePodData({ pod: aPod({}, { uid: 'u-1' }) }, { signal });
   });

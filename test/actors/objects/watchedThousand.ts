@@ -36,7 +36,7 @@ const store = clusterObjects({
   clock: systemClock,
   jitter: Math.random,
   files: hostFiles,
-  podsLeft: async () => [],
+  listPodDirs: async () => [],
   ownNode: { current: undefined },
   settings: { strategy: 'Watch', syncMs: 60_000 },
   onError: console.error,

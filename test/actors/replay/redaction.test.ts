@@ -27,7 +27,7 @@ const leaving = async (node: Node) => ({
   keyframe: node.agent.keyframe(),
   explained: Array.from(node.agent.trees().keys(), (uid) => node.agent.explainUid(uid)),
   node: [node.agent.explainNode(), node.agent.overview()],
-  actors: node.agent.seenPods(),
+  actors: node.agent.podsWithTrees(),
   files: await readdir(node.path(), { recursive: true }),
 });
 

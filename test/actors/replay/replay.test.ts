@@ -193,7 +193,7 @@ describe('a node that is written down', () => {
 
   test('is not written down while something that was recorded has yet to take effect', async () => {
     const { node } = await busyNode();
-    node.agent.tell({ type: 'config.podsListed', source: 'more', pods: [podWith('late')], at: node.clock.now() });
+    node.agent.send({ type: 'config.podsListed', source: 'more', pods: [podWith('late')], at: node.clock.now() });
     expect(() => node.agent.keyframe()).toThrow('has not taken effect yet');
     await node.advance('0s');
     expect(JSON.stringify(node.agent.keyframe().actors)).toContain('late');

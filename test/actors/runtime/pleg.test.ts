@@ -235,7 +235,13 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
   const runtime = createSimulatedRuntime({ clock });
   const cri = inProcessCri(runtime);
   const ending = new AbortController();
-  const silent = { send: () => {}, onError: () => {}, onBreak: () => {}, takeTouched: () => [], takeFound: () => [] };
+  const silent = {
+    send: () => {},
+    onError: () => {},
+    onStreamBroken: () => {},
+    takeChanged: () => [],
+    takeFound: () => [],
+  };
   // It shows every sandbox that is asked for as one that runs, whatever has ended of it.
   const podSandboxStatus: typeof cri.podSandboxStatus = async ({ podSandboxId: id }) =>
     PodSandboxStatusResponse.create({ status: { id, state: PodSandboxState.SANDBOX_READY } });

@@ -36,7 +36,7 @@ async function watched(
     clock,
     signal: ending.signal,
     alarm: createAlarm(clock, ending.signal),
-    tell: (health) => void told.push(health),
+    report: (health) => void told.push(health),
   });
   await clock.advance(1_000);
   const end = async () => {

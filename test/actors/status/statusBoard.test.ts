@@ -20,14 +20,14 @@ test('of pods with one name, one of which waits for the other to be gone, the or
   const uids = ['web-2', 'web-1', 'web-3'];
   const node = await simulatedNode();
   const pods = uids.map((uid) => podWith('web', {}, { uid }));
-  node.agent.tell({ type: 'config.podsListed', source: 'file', pods, problems: [], at: node.clock.now() });
+  node.agent.send({ type: 'config.podsListed', source: 'file', pods, problems: [], at: node.clock.now() });
   await node.advance('1s');
   expect(node.agent.pods().map(({ metadata }) => metadata.uid)).toEqual(uids.toSorted());
 });
 
 test('pods of one name are explained by their namespace', async () => {
   const node = await simulatedNode();
-  node.agent.tell({
+  node.agent.send({
     type: 'config.podsListed',
     source: 'file',
     pods: [podWith('web'), inZoo('web')],

@@ -98,7 +98,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     errors,
     told,
     cpuMillis: config.capacity.cpuMillis,
-    want: (...pods) => agent.tell(wanted(pods)),
+    want: (...pods) => agent.send(wanted(pods)),
     until,
     running: (name) => until('runs', name, (pod) => allRun(pod) && pod),
     gone: async (name) => {

@@ -6,7 +6,7 @@ import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { NODE_NAME } from '../host/host.ts';
 
-interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'areStartsInLine' | 'onState'> {
+interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'hasQueuedStarts' | 'onState'> {
   readonly clock: Clock;
 }
 

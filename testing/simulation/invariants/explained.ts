@@ -156,7 +156,7 @@ class Explanations {
       return;
     }
     // The published status may be older than the state that the explanation is based on.
-    const isTold = agent?.untold().includes(uid) === false;
+    const isTold = agent?.unpublishedUids().includes(uid) === false;
     if (isTold) for (const each of states) this.#seen.add(each);
     const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
     const text = formatExplanation(explanation);

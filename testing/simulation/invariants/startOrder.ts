@@ -228,7 +228,7 @@ export const startOrder: Invariant = {
         turns.noteStatus(change);
       },
       // Statuses are not published before their facts are on disk.
-      afterStep: () => noteRunning(watched, watched.agent?.untold() ?? [], seen),
+      afterStep: () => noteRunning(watched, watched.agent?.unpublishedUids() ?? [], seen),
       onLifeBegan: () => {
         stopped.forgetAll();
         turns.forgetAll();

@@ -124,9 +124,9 @@ export class Life {
       client,
       clock: this.#clock,
       jitter: this.#parts.random.fraction,
-      areStartsInLine: () => this.#agent?.areStartsInLine() ?? false,
+      hasQueuedStarts: () => this.#agent?.hasQueuedStarts() ?? false,
       onState: (state) => {
-        if (!this.#gate.isClosed && !this.hasStopped) this.#agent?.tell({ type: 'cluster.eventsChanged', state });
+        if (!this.#gate.isClosed && !this.hasStopped) this.#agent?.send({ type: 'cluster.eventsChanged', state });
       },
     });
   }

@@ -33,7 +33,7 @@ export async function differenceOfReplay(
   const unplaced = await replay.play();
   // A replay waits for no disk, so pods whose statuses are still being written are omitted. Values recorded in clear
   // may have turned out to be secret since, so both sides are redacted.
-  const [live, replayed] = [agent, replay.agent].map((each) => inJson(redact(shown(each, agent.untold()))));
+  const [live, replayed] = [agent, replay.agent].map((each) => inJson(redact(shown(each, agent.unpublishedUids()))));
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();
   if (difference !== undefined) {

@@ -197,7 +197,7 @@ function eventsTo(
     client,
     clock,
     jitter: () => 0.5,
-    areStartsInLine: () => false,
+    hasQueuedStarts: () => false,
     onState: () => {},
     onError: () => {},
   };

@@ -31,8 +31,8 @@ function world(left: readonly string[] = []) {
       for (const [key, each] of disk) if (!each.uids.some((uid) => uids.has(uid))) disk.delete(key);
     },
   };
-  const agent = (podsLeft = async () => left) =>
-    new KeptOfSource({ kept, podsLeft, onError: (_, error) => void errors.push(error) });
+  const agent = (listPodDirs = async () => left) =>
+    new KeptOfSource({ kept, listPodDirs, onError: (_, error) => void errors.push(error) });
   const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
     new Map(used.map(([each, ...uids]) => [keyOf(each.object), { ...each, uids }]));
   return { agent, there, errors, asked: () => writes.splice(0) };

@@ -16,7 +16,7 @@ export const reads = (name: string): Partial<PodSpec> => ({
   containers: [{ name: 'main', image: 'i', envFrom: [{ secretRef: { name } }, { configMapRef: { name } }] }],
 });
 
-export async function heldCluster(settings: Partial<ObjectSettings> = {}, podsLeft: readonly string[] = []) {
+export async function heldCluster(settings: Partial<ObjectSettings> = {}, listPodDirs: readonly string[] = []) {
   const clock = new SimulatedClock();
   const served = cluster(clock);
   const { ask, client, transport } = served;
@@ -36,7 +36,7 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, podsLe
     clock,
     jitter: () => 0.5,
     files: hostFiles,
-    podsLeft: async () => podsLeft,
+    listPodDirs: async () => listPodDirs,
     onError: (_, error) => problems.push(error),
     ownNode: {
       get current() {

@@ -23,7 +23,7 @@ const unusedCgroups = () =>
   });
 let unused = unusedCgroups();
 const mayHave = (ran: readonly string[] = []) =>
-  unused.mayHave({ pod: web, ran }, { signal: new AbortController().signal });
+  unused.mayUse({ pod: web, ran }, { signal: new AbortController().signal });
 
 /** Whether the pod may have it where this is so now. */
 const when = (now: Partial<typeof AT_FIRST>) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { codeOf, dialFailure, readFailure } from '../../../../actors/services/http/dialError.ts';
+import { dialFailure, errorCode, readFailure } from '../../../../actors/services/http/dialError.ts';
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
@@ -28,5 +28,5 @@ test('a connection that broke off is told apart from one that never came about',
 });
 
 test('a code that is no text is none', () => {
-  expect(codeOf(Object.assign(new Error('x'), { code: 5 }))).toBe('');
+  expect(errorCode(Object.assign(new Error('x'), { code: 5 }))).toBe('');
 });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
-import { tryGrpc } from '../../../../actors/services/probes/probeGrpc.ts';
+import { probeGrpc } from '../../../../actors/services/probes/probeGrpc.ts';
 import { probeServices } from '../../../../actors/services/probes/probes.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../../base/clock.ts';
@@ -57,7 +57,11 @@ async function healthServer(path = '/grpc.health.v1.Health/Check'): Promise<{ po
 }
 
 const tried = (port: number, service = '') =>
-  tryGrpc(network, { host, port, service }, { timeoutSeconds: 1, deadline: systemClock.now() + 1_000, signal: never });
+  probeGrpc(
+    network,
+    { host, port, service },
+    { timeoutSeconds: 1, deadline: systemClock.now() + 1_000, signal: never },
+  );
 const failure = (message: string) => ({ result: 'failure', message });
 
 test('only SERVING is success', async () => {
@@ -115,8 +119,8 @@ test('a time limit that no timer can count is not over at once: only the signal 
   const { port } = await healthServer();
   const [limit, timeoutSeconds, deadline] = [new AbortController(), 30 * 86_400, Number.POSITIVE_INFINITY];
   const options = { timeoutSeconds, deadline, signal: limit.signal };
-  expect(await tryGrpc(network, { host, port, service: '' }, options)).toMatchObject({ result: 'success' });
-  const silent = tryGrpc(network, { host, port, service: 'silent' }, options);
+  expect(await probeGrpc(network, { host, port, service: '' }, options)).toMatchObject({ result: 'success' });
+  const silent = probeGrpc(network, { host, port, service: 'silent' }, options);
   setTimeout(() => limit.abort(), 100);
   expect(await silent).toEqual(failure('timeout: health rpc did not complete within 2592000s'));
 });

@@ -44,7 +44,7 @@ export async function busyNode() {
   if (grows === undefined) throw new Error('there is no pod grows');
   // Another QoS class is infeasible. No API server takes such an update.
   const bestEffort = { ...grows, spec: { ...grows.spec, containers: [containerWith('main')] } };
-  node.agent.tell({
+  node.agent.send({
     type: 'config.podChanged',
     source: 'api',
     at: node.clock.now(),

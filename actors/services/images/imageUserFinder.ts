@@ -1,28 +1,26 @@
-/** Whom images run as. */
-
 import { NodeFailure } from '../../../base/failure.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { type ImageUser, imageUser } from '../../../cri/config/imageUser.ts';
 import { imageSpec } from '../../../cri/images/imageSpec.ts';
 
-/** Gives the user of an image that is there; rejects with `NotFound` when it is gone. */
+/** Returns the user of an image. Rejects with `NotFound` if the runtime no longer has it. */
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
-/** What a digest stands for never changes; a tag may be moved. */
+/** Only digests are cached, because a tag may be moved to another image. */
 const DIGEST = /(^|:)[0-9a-f]{64}$/;
-const MOST_KNOWN = 256;
+const MAX_CACHED = 256;
 
-/** Asks the runtime, once for each digest. */
-export function imageUsers(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
-  const known = new Map<string, ImageUser>();
+/** Queries the runtime once per digest. */
+export function createImageUserFinder(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
+  const cache = new Map<string, ImageUser>();
   return async (imageRef, options) => {
-    const before = known.get(imageRef);
-    if (before !== undefined) return before;
+    const cached = cache.get(imageRef);
+    if (cached !== undefined) return cached;
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
     if (image === undefined) throw new NodeFailure('NotFound', `image ${imageRef} no longer exists`);
     const user = imageUser(image);
-    if (known.size === MOST_KNOWN) known.clear();
-    if (DIGEST.test(imageRef)) known.set(imageRef, user);
+    if (cache.size === MAX_CACHED) cache.clear();
+    if (DIGEST.test(imageRef)) cache.set(imageRef, user);
     return user;
   };
 }

@@ -1,43 +1,49 @@
-/** Reads the answer to a GET as it comes (RFC 9112): its head, and as much of its body as is wanted. */
+/** Incremental parser of the response to a GET (RFC 9112). Reads the head and the requested part of the body. */
 
 import { messageOf } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
 
 export interface HttpHead {
   readonly status: number;
-  /** By their names in lower case; of one that comes several times the first. */
+  /** By lowercase name. Only the first header of a name is included. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-export interface HttpAnswer extends HttpHead {
+export interface HttpResponse extends HttpHead {
   readonly body: Buffer;
 }
 
-/** What has come of an answer and is not read yet. */
+/** The received part of a response that has not been parsed yet. */
 export interface Incoming {
   bytes: Buffer;
-  /** What they lie in, with room behind them for more; absent: they are as they came. */
+  /**
+   * The buffer that contains `bytes`, with room for more after them. Undefined while `bytes` is the received chunk
+   * itself.
+   */
   room?: Buffer;
-  /** Whether nothing comes any more. */
+  /** Whether the connection has ended. */
   ended: boolean;
   /** Whether the head has been read. */
   inBody: boolean;
 }
 
 const NEWLINE = 0x0a;
-/** As much of a head as Go's readers would still take of a line, many times over. */
-const HEAD_BYTES = 256 * 1024;
-const INTERIM_HEADS = 5;
+/** Maximum size of a head, many times the size of a line that Go's readers accept. */
+const MAX_HEAD_BYTES = 256 * 1024;
+const MAX_INTERIM_HEADS = 5;
 
-/** Puts what has come behind what is not read yet. However small the pieces are, each byte is copied a few times at most. */
-export function append(incoming: Incoming, piece: Buffer): void {
+/**
+ * Appends a received chunk. The buffer grows exponentially, so that even tiny chunks cause each byte to be copied only
+ * a few times.
+ */
+export function append(incoming: Incoming, chunk: Buffer): void {
   const { bytes } = incoming;
   if (bytes.length === 0) {
-    incoming.bytes = piece;
+    incoming.bytes = chunk;
     delete incoming.room;
     return;
   }
-  const length = bytes.length + piece.length;
+  const length = bytes.length + chunk.length;
   let { room } = incoming;
   let start = room === undefined ? 0 : bytes.byteOffset - room.byteOffset;
   if (room === undefined || start + length > room.length) {
@@ -45,50 +51,50 @@ export function append(incoming: Incoming, piece: Buffer): void {
     bytes.copy(room);
     start = 0;
   }
-  piece.copy(room, start + bytes.length);
+  chunk.copy(room, start + bytes.length);
   incoming.room = room;
   incoming.bytes = room.subarray(start, start + length);
 }
 
 /**
- * Yields for more bytes until the answer is there; `wanted` says how much of its body is, once its head is known. Throws
- * what is wrong with it in the words of Go's HTTP client.
+ * Yields whenever it needs more bytes, until the response is complete. `wanted` returns the number of bytes of the body
+ * to read. Throws with the message of Go's HTTP client.
  */
-export function* readAnswer(
+export function* readResponse(
   incoming: Incoming,
   wanted: (head: HttpHead) => number,
-): Generator<undefined, HttpAnswer, undefined> {
+): Generator<undefined, HttpResponse, undefined> {
   while (incoming.bytes.length === 0) {
     if (incoming.ended) throw new Error('EOF');
     yield;
   }
-  const head = yield* finalHead(incoming);
+  const head = yield* readFinalHead(incoming);
   incoming.inBody = true;
   return { ...head, body: yield* readBody(incoming, head, wanted(head)) };
 }
 
 type Reading<T> = Generator<undefined, T, undefined>;
 
-/** The head of the answer itself: others of 1xx may come before it. */
-function* finalHead(incoming: Incoming): Reading<HttpHead> {
+/** Reads the final head and skips informational (1xx) ones. */
+function* readFinalHead(incoming: Incoming): Reading<HttpHead> {
   try {
-    for (let interim = 0; interim <= INTERIM_HEADS; interim += 1) {
+    for (let interim = 0; interim <= MAX_INTERIM_HEADS; interim += 1) {
       const head = yield* readHead(incoming);
       if (head.status >= 200 || head.status === 101) return head;
     }
   } catch (error) {
-    const words = messageOf(error);
-    throw new Error(`net/http: HTTP/1.x transport connection broken: ${words}`, { cause: error });
+    const message = messageOf(error);
+    throw new Error(`net/http: HTTP/1.x transport connection broken: ${message}`, { cause: error });
   }
   throw new Error('net/http: too many 1xx informational responses');
 }
 
 function* readHead(incoming: Incoming): Reading<HttpHead> {
   let line = yield* readLine(incoming);
-  const status = statusOf(line);
+  const status = parseStatusLine(line);
   const headers = new Map<string, string>();
   for (let length = line.length; ; length += line.length) {
-    if (length > HEAD_BYTES) throw new Error(`server response headers exceeded ${HEAD_BYTES} bytes; aborted`);
+    if (length > MAX_HEAD_BYTES) throw new Error(`server response headers exceeded ${MAX_HEAD_BYTES} bytes; aborted`);
     line = yield* readLine(incoming);
     if (line === '') return { status, headers };
     const colon = line.indexOf(':');
@@ -98,7 +104,7 @@ function* readHead(incoming: Incoming): Reading<HttpHead> {
   }
 }
 
-function statusOf(line: string): number {
+function parseStatusLine(line: string): number {
   const [version = '', code] = line.split(/ +/, 2);
   if (code === undefined) throw new Error(`malformed HTTP response ${quoted(line)}`);
   if (!/^\d{3}$/.test(code)) throw new Error(`malformed HTTP status code ${quoted(code)}`);
@@ -114,27 +120,27 @@ function* readBody(incoming: Incoming, { status, headers }: HttpHead, wanted: nu
     if (!/^\d+$/.test(length)) throw new Error(`bad Content-Length ${quoted(length)}`);
     return yield* readExactly(incoming, Math.min(Number(length), wanted));
   }
-  // It ends with the connection.
+  // The body ends with the connection.
   while (incoming.bytes.length < wanted && !incoming.ended) yield;
   return take(incoming, wanted);
 }
 
 function* readChunks(incoming: Incoming, wanted: number): Reading<Buffer> {
-  const parts: Buffer[] = [];
-  for (let left = wanted; left > 0; ) {
+  const chunks: Buffer[] = [];
+  for (let remaining = wanted; remaining > 0; ) {
     const [size = ''] = (yield* readLine(incoming)).split(';', 1);
     if (!/^[\da-f]{1,8} *$/i.test(size)) throw new Error('invalid byte in chunk length');
     const length = Number.parseInt(size, 16);
     if (length === 0) break;
-    const part = yield* readExactly(incoming, Math.min(length, left));
-    parts.push(part);
-    left -= part.length;
-    if (left > 0 && (yield* readLine(incoming)) !== '') throw new Error('malformed chunked encoding');
+    const chunk = yield* readExactly(incoming, Math.min(length, remaining));
+    chunks.push(chunk);
+    remaining -= chunk.length;
+    if (remaining > 0 && (yield* readLine(incoming)) !== '') throw new Error('malformed chunked encoding');
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(chunks);
 }
 
-/** A line without its end; the last one may lack that. */
+/** Reads a line without its terminator, which may be missing on the last line. */
 function* readLine(incoming: Incoming): Reading<string> {
   for (let searched = 0; ; ) {
     const end = incoming.bytes.indexOf(NEWLINE, searched);
@@ -143,7 +149,7 @@ function* readLine(incoming: Incoming): Reading<string> {
       return take(incoming, end + 1)
         .toString('latin1')
         .replace(/\r?\n$/, '');
-    if (incoming.bytes.length > HEAD_BYTES) throw new Error(`a line exceeded ${HEAD_BYTES} bytes`);
+    if (incoming.bytes.length > MAX_HEAD_BYTES) throw new Error(`a line exceeded ${MAX_HEAD_BYTES} bytes`);
     if (incoming.ended) {
       if (incoming.bytes.length === 0) throw new Error('unexpected EOF');
       return take(incoming, incoming.bytes.length).toString('latin1');
@@ -161,7 +167,7 @@ function* readExactly(incoming: Incoming, count: number): Reading<Buffer> {
 }
 
 function take(incoming: Incoming, count: number): Buffer {
-  const taken = incoming.bytes.subarray(0, count);
+  const front = incoming.bytes.subarray(0, count);
   incoming.bytes = incoming.bytes.subarray(count);
-  return taken;
+  return front;
 }

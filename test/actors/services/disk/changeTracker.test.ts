@@ -1,24 +1,24 @@
 import { expect, test } from '@jest/globals';
-import { touchedPods } from '../../../../actors/services/disk/touchedPods.ts';
+import { createChangeTracker } from '../../../../actors/services/disk/changeTracker.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 
 test('a pod is touched once its call has answered, and is taken once', async () => {
-  const { touching, takeTouched } = touchedPods();
-  const call = touching(async (_input: { pod: ReturnType<typeof aPod> }, fails: boolean) => {
+  const { trackingChanges, takeChanged } = createChangeTracker();
+  const call = trackingChanges(async (_input: { pod: ReturnType<typeof aPod> }, fails: boolean) => {
     if (fails) throw new Error('no');
     return null;
   });
   const [web, db] = [aPod(), aPod({}, { name: 'db', uid: 'uid-2' })];
   await expect(call({ pod: db }, true)).rejects.toThrow('no');
-  expect(takeTouched()).toEqual([]);
+  expect(takeChanged()).toEqual([]);
   await Promise.all([call({ pod: web }, false), call({ pod: web }, false)]);
-  expect(takeTouched()).toEqual([web.metadata]);
-  expect(takeTouched()).toEqual([]);
+  expect(takeChanged()).toEqual([web.metadata]);
+  expect(takeChanged()).toEqual([]);
 });
 
 test('what is found of a pod is taken once, and what is not there is none', async () => {
-  const { finding, takeFound } = touchedPods();
-  const call = finding(
+  const { trackingFinds, takeFound } = createChangeTracker();
+  const call = trackingFinds(
     async (id: string, _options: object) => (id === 'gone' ? null : { id }),
     (id) => ({ uid: `uid of ${id}`, namespace: 'default', name: 'web' }),
   );

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { imageUsers } from '../../../../actors/services/images/imageUsers.ts';
+import { createImageUserFinder } from '../../../../actors/services/images/imageUserFinder.ts';
 import { Image } from '../../../../cri/generated/runtime.ts';
 
 const options = { signal: new AbortController().signal };
@@ -8,7 +8,7 @@ const digest = `sha256:${'a'.repeat(64)}`;
 /** A runtime whose images run as user 7 until told otherwise. */
 function runtime() {
   const said = { uid: 7n as bigint | undefined, calls: 0 };
-  const find = imageUsers({
+  const find = createImageUserFinder({
     imageStatus: async () => {
       said.calls += 1;
       const image = said.uid === undefined ? undefined : Image.create({ uid: { value: said.uid } });

@@ -1,12 +1,12 @@
 /** Answers of servers, however they come: what is read of them, and what is wrong with them in the words of Go's client. */
 import { describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { append, type Incoming, readAnswer } from '../../../../actors/services/http/httpAnswer.ts';
+import { append, type Incoming, readResponse } from '../../../../actors/services/http/httpResponse.ts';
 
 /** Reads an answer that comes in these pieces, after which the connection ends or stays open without a word. */
 function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): string {
   const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
-  const reading = readAnswer(incoming, () => wanted);
+  const reading = readResponse(incoming, () => wanted);
   try {
     for (const piece of [...pieces, undefined]) {
       if (piece === undefined && stays) break;
@@ -94,7 +94,7 @@ describe('an answer', () => {
   test('that comes byte by byte is neither copied nor searched again with each of them', () => {
     const count = 100_000;
     const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
-    const reading = readAnswer(incoming, () => 0);
+    const reading = readResponse(incoming, () => 0);
     const stores = new Set<ArrayBufferLike>();
     const search = jest.spyOn(Buffer.prototype, 'indexOf');
     for (let sent = 0; sent < count; sent += 1) {
