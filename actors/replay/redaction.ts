@@ -10,6 +10,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import { MIN_PATTERN_LENGTH, PatternIndex } from './patternIndex.ts';
 
 export interface Redaction {
   /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */
@@ -37,9 +38,7 @@ const HOOKS = new Set(['postStart', 'preStop']);
 const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
 /** Under which kubectl keeps the whole manifest. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** Shorter ones are not looked for in texts: `1`, `true` and `8080` are in every second one, and are no secret. */
-const LEAST_LENGTH = 6;
-/** Nor is a single word: `running` and `production` are in what the agent says itself. */
+/** A single word is not looked for in texts: `running` and `production` are in what the agent says itself. */
 const PLAIN_WORD = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
 /** What stands for a value stays as it is. */
 const DIGEST = /^redacted-[0-9a-f]{16}$/;
@@ -143,10 +142,9 @@ class Redactor {
   }
 
   #text(text: string): string {
-    return this.values.quotedIn(text).reduce((rest, value) => {
-      const digest = this.#digest(value);
-      return rest.replaceAll(value, digest).replaceAll(inJson(value), digest);
-    }, text);
+    return this.values
+      .quotedIn(text)
+      .reduce((rest, [pattern, value]) => rest.replaceAll(pattern, this.#digest(value)), text);
   }
 
   #digest(value: string): string {
@@ -155,20 +153,25 @@ class Redactor {
   }
 }
 
-/** What is known of a pod; of one that is not wanted any more no source is. */
+/** The values of a pod. A pod that is not wanted any more has no source. */
 interface Known {
   readonly source?: string;
   readonly name: string;
-  /** Each with what it is in a text that is JSON, or that quotes it. */
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: Set<string>;
 }
 
-/** The values of the pods that are wanted, and of those that were lately. */
+/**
+ * The values of the pods that are wanted, and of those that were lately. Values shorter than `MIN_PATTERN_LENGTH`, such as `true`
+ * and `8080`, are in every second text, and are no secret.
+ */
 class KnownValues {
-  /** By uid; those that are not wanted any more in the order in which they went. */
+  /** By UID. Pods that are not wanted any more are in the order in which they went. */
   readonly #pods = new Map<string, Known>();
-  /** Those of all pods, each with what it is in a text that is JSON: undefined where it has yet to be put together. */
-  #all: ReadonlyMap<string, string> | undefined;
+  /** UIDs of the pods that are not wanted any more, in the order in which they went. */
+  readonly #retired = new Set<string>();
+  /** The texts that stand for a value, which are itself and its form in JSON, with the number of pods that have the value. */
+  readonly #patterns = new Map<string, { readonly value: string; readonly pods: number }>();
+  readonly #index = new PatternIndex();
 
   learn(fact: NodeFact): void {
     if (fact.type === 'config.podsListed') {
@@ -183,56 +186,90 @@ class KnownValues {
   }
 
   learnPods(pods: Iterable<Pod>): void {
-    for (const pod of pods) this.#pods.set(pod.metadata.uid, { name: namespacedName(pod), values: valuesOf(pod) });
-    this.#all = undefined;
+    for (const pod of pods) this.#add(pod);
   }
 
-  /** They go with the pod; what is not of a pod that is known nobody is given. */
+  /** They go with the pod. Values of an unknown pod are ignored, because no container gets them. */
   learnValues(uid: string, values: Iterable<string>): void {
     const known = this.#pods.get(uid);
-    const more = [...values].filter((value) => isSecret(value) && !known?.values.has(value));
-    if (known === undefined || more.length === 0) return;
-    this.#pods.set(uid, { ...known, values: new Map([...known.values, ...more.map(withJson)]) });
-    this.#all = undefined;
+    if (known === undefined) return;
+    for (const value of values) if (isSecret(value)) this.#addValue(known, value);
   }
 
-  /** Those that stand in a text, the longest first: one may be part of another. What a pod is called is none. */
-  quotedIn(text: string): string[] {
-    this.#all ??= new Map([...this.#pods.values()].flatMap(({ values }) => [...values]));
-    const found: string[] = [];
-    for (const [value, asJson] of this.#all) {
-      if (text.includes(value) || (asJson !== value && text.includes(asJson))) found.push(value);
+  /** Returns the patterns in a text with their values, the longest first, because one may be part of another. */
+  quotedIn(text: string): (readonly [pattern: string, value: string])[] {
+    const quoted: (readonly [string, string])[] = [];
+    for (const pattern of this.#index.foundIn(text)) {
+      const { value } = this.#patterns.get(pattern) ?? {};
+      if (value !== undefined && !this.#isInName(value)) quoted.push([pattern, value]);
     }
-    const isName = (value: string) => [...this.#pods.values()].some(({ name }) => name.includes(value));
-    return found.filter((value) => !isName(value)).sort((a, b) => b.length - a.length);
+    return quoted.sort(([a], [b]) => b.length - a.length);
+  }
+
+  /** The name of a pod is no secret. */
+  #isInName(value: string): boolean {
+    return [...this.#pods.values()].some(({ name }) => name.includes(value));
   }
 
   /** A container may still run with what an earlier version of its pod gave it. */
-  #add(pod: Pod, source: string): void {
+  #add(pod: Pod, source?: string): void {
     const { uid } = pod.metadata;
-    const values = new Map([...(this.#pods.get(uid)?.values ?? []), ...valuesOf(pod)]);
-    this.#pods.set(uid, { source, name: namespacedName(pod), values });
-    this.#all = undefined;
+    const known = {
+      ...(source === undefined ? {} : { source }),
+      name: namespacedName(pod),
+      values: this.#pods.get(uid)?.values ?? new Set<string>(),
+    };
+    this.#pods.set(uid, known);
+    if (source === undefined) this.#retired.add(uid);
+    else this.#retired.delete(uid);
+    for (const value of newSecretsOf(pod, known.values)) this.#addValue(known, value);
+  }
+
+  #addValue({ values }: Known, value: string): void {
+    if (values.has(value)) return;
+    values.add(value);
+    for (const pattern of patternsOf(value)) {
+      const { pods } = this.#patterns.get(pattern) ?? { pods: 0 };
+      this.#patterns.set(pattern, { value, pods: pods + 1 });
+      if (pods === 0) this.#index.add(pattern);
+    }
   }
 
   #retire(uid: string, known: Known | undefined): void {
     if (known === undefined) return;
     const { name, values } = known;
-    this.#pods.delete(uid);
     this.#pods.set(uid, { name, values });
-    const gone = [...this.#pods].filter(([, { source }]) => source === undefined);
-    for (const [old] of gone.slice(0, -REMEMBERED)) this.#pods.delete(old);
-    this.#all = undefined;
+    this.#retired.delete(uid);
+    this.#retired.add(uid);
+    for (const oldest of this.#retired) {
+      if (this.#retired.size <= REMEMBERED) return;
+      this.#retired.delete(oldest);
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(uid: string): void {
+    const { values = [] } = this.#pods.get(uid) ?? {};
+    this.#pods.delete(uid);
+    for (const pattern of [...values].flatMap(patternsOf)) {
+      const known = this.#patterns.get(pattern);
+      if (known !== undefined && known.pods > 1) {
+        this.#patterns.set(pattern, { ...known, pods: known.pods - 1 });
+        continue;
+      }
+      this.#patterns.delete(pattern);
+      this.#index.delete(pattern);
+    }
   }
 }
 
-/** Each with what it is in a text that is JSON. */
-const valuesOf = (pod: Pod): ReadonlyMap<string, string> => new Map(secretsOf(pod).map(withJson));
+const isSecret = (value: string): boolean => value.length >= MIN_PATTERN_LENGTH && !PLAIN_WORD.test(value);
 
-const isSecret = (value: string): boolean => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value);
-
-/** What its texts are searched for. A value that the manifest has in another place as well, as in a path or a name, is none. */
-function secretsOf(pod: Pod): string[] {
+/**
+ * Returns the secret values of a pod that are not known yet. A value that the manifest also has elsewhere, for example in a path or
+ * a name, is no secret.
+ */
+function newSecretsOf(pod: Pod, known: ReadonlySet<string>): Set<string> {
   const values = new Set<string>();
   const others = new Set<string>();
   const look = (name: string, value: unknown) => {
@@ -245,8 +282,11 @@ function secretsOf(pod: Pod): string[] {
     }
   };
   look('', { metadata: pod.metadata, spec: pod.spec });
-  const isShown = (value: string) => [...others].some((other) => other.includes(value));
-  return [...values].filter((value) => isSecret(value) && !isShown(value));
+  const secrets = new Set([...values].filter((value) => isSecret(value) && !known.has(value)));
+  if (secrets.size === 0) return secrets;
+  const index = new PatternIndex(secrets);
+  for (const other of others) for (const shown of index.foundIn(other)) secrets.delete(shown);
+  return secrets;
 }
 
 /** The command of an action of a hook: the program first. */
@@ -255,6 +295,10 @@ function commandOf(exec: unknown): string[] {
   return Array.isArray(command) ? command.map(String) : [];
 }
 
-const withJson = (value: string): readonly [string, string] => [value, inJson(value)];
+/** Returns the texts that stand for a value: itself and, if it differs, its form in a text that is JSON. */
+function patternsOf(value: string): string[] {
+  const asJson = inJson(value);
+  return asJson === value ? [value] : [value, asJson];
+}
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
