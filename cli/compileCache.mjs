@@ -33,11 +33,12 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
   const accepted = script.cachedDataRejected === false ? saved : undefined;
   const save = async () => {
     const isComplete = accepted !== undefined && accepted.saves >= MAX_SAVES;
-    const code = isComplete ? accepted.code : script.createCachedData();
+    const file = isComplete ? undefined : await createUnfinished(path);
+    const code = file && script.createCachedData();
     onSaved();
-    if (isComplete) return;
+    if (file === undefined) return;
     const isLarger = accepted === undefined || code.length > accepted.code.length;
-    await write(path, isLarger ? code : accepted.code, (accepted?.saves ?? 0) + 1);
+    await write(file, path, isLarger ? code : accepted.code, (accepted?.saves ?? 0) + 1);
   };
   // The timer does not delay an exit.
   setTimeout(save, afterMs).unref();
@@ -64,14 +65,24 @@ function read(file) {
   }
 }
 
+/** Creates an empty file beside `path`. Returns its path, or undefined if the directory is read-only or cannot be created. */
+async function createUnfinished(path) {
+  const unfinished = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    await writeFile(unfinished, '', { flag: 'wx', mode: 0o644 });
+    return unfinished;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Saves code with the number of starts that saved it. After an error the next start compiles again. */
-async function write(file, code, saves) {
-  const unfinished = `${file}.${randomUUID()}`;
+async function write(unfinished, path, code, saves) {
   const checked = Buffer.concat([Buffer.of(saves), code]);
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-    await writeFile(unfinished, [checksumOf(checked), checked], { flag: 'wx', mode: 0o644 });
-    await rename(unfinished, file);
+    await writeFile(unfinished, [checksumOf(checked), checked]);
+    await rename(unfinished, path);
   } catch {
     await rm(unfinished, { force: true }).catch(() => {});
   }

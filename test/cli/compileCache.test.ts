@@ -31,7 +31,9 @@ const write = (answer: number) =>
   );
 
 /** Runs the bundle in a process; `hasCompiled` when what was kept spared it the work. */
-async function run(...args: string[]): Promise<{ out: string; hasCompiled: boolean; isTold: boolean }> {
+async function run(
+  ...args: string[]
+): Promise<{ out: string; hasCompiled: boolean; isTold: boolean; isSerialized: boolean }> {
   const main = join(directory, 'main.mjs');
   await writeFile(
     main,
@@ -40,7 +42,12 @@ async function run(...args: string[]): Promise<{ out: string; hasCompiled: boole
      import { runCompiled } from ${JSON.stringify(compileCache)};
      let isTold = false;
      let isRejected;
-     const { runInThisContext } = Script.prototype;
+     let isSerialized = false;
+     const { runInThisContext, createCachedData } = Script.prototype;
+     Script.prototype.createCachedData = function () {
+       isSerialized = true;
+       return createCachedData.call(this);
+     };
      Script.prototype.runInThisContext = function (...options) {
        isRejected = this.cachedDataRejected;
        return runInThisContext.apply(this, options);
@@ -50,11 +57,11 @@ async function run(...args: string[]): Promise<{ out: string; hasCompiled: boole
        setFlagsFromString('--semi-space-growth-factor=1');
      };
      runCompiled(${JSON.stringify(bundle)}, { directory: ${JSON.stringify(compiled())}, onSaved, afterMs: 20 });
-     process.on('exit', () => console.error(JSON.stringify({ hasCompiled: isRejected === false, isTold })));`,
+     process.on('exit', () => console.error(JSON.stringify({ hasCompiled: isRejected === false, isTold, isSerialized })));`,
   );
   const { stdout, stderr } = await execute(process.execPath, [main, ...args]);
   const told: unknown = JSON.parse(stderr);
-  return { out: stdout.trim(), ...(told as { hasCompiled: boolean; isTold: boolean }) };
+  return { out: stdout.trim(), ...(told as { hasCompiled: boolean; isTold: boolean; isSerialized: boolean }) };
 }
 
 const keptFile = async () => join(compiled(), (await readdir(compiled()))[0] ?? 'none');
@@ -83,7 +90,7 @@ test('the code is saved by the first three runs only, because that stops everyth
   const saves: unknown[] = [];
   const times: number[] = [];
   for (let count = 0; count < 5; count += 1) {
-    expect(await run()).toMatchObject({ isTold: true });
+    expect(await run()).toMatchObject({ isTold: true, isSerialized: count < 3 });
     const file = await keptFile();
     saves.push((await readFile(file))[32]);
     times.push((await stat(file)).mtimeMs);
@@ -125,8 +132,13 @@ test.each([
   expect((await readFile(file)).length).toBe(whole.length);
 });
 
-test('where nothing can be kept the bundle runs all the same, and its caller is told that V8 is free', async () => {
+test('where nothing can be kept the bundle runs all the same, its code is not serialized, and its caller is told that V8 is free', async () => {
   await write(1);
   await writeFile(compiled(), 'in the way');
-  expect(await run('call')).toEqual({ out: '1 bundle.js', hasCompiled: false, isTold: true });
+  expect(await run('call')).toEqual({
+    out: '1 bundle.js',
+    hasCompiled: false,
+    isTold: true,
+    isSerialized: false,
+  });
 });
