@@ -2,7 +2,7 @@
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
-import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
+import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 
 /** Where what happened goes; `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;
@@ -16,7 +16,7 @@ export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref:
 }
 
 /** Listens to the decisions that an actor emits for the metrics. */
-export function decisionListener(listener: (decision: CountedDecision) => void): (ref: AnyActorRef) => void {
+export function decisionListener(listener: (decision: MachineDecision) => void): (ref: AnyActorRef) => void {
   return (ref) => {
     if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('decision.counted', listener);
   };

@@ -12,7 +12,7 @@ import {
 } from '../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../kubernetes/images/keyring.ts';
 import { findProof, type PullCredentials, pullCredentialsOf, withProof } from '../../kubernetes/images/pulledRecord.ts';
-import type { PullCheckResult } from '../countedDeed.ts';
+import type { PullCheckResult } from '../serviceAction.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
 interface Abortable {
@@ -63,7 +63,7 @@ export class PullProofs {
       options.signal.throwIfAborted();
       this.#tell(error);
     });
-    const report = (result: PullCheckResult) => this.#parts.deeds?.({ deed: 'pullChecked', result });
+    const report = (result: PullCheckResult) => this.#parts.serviceActions?.({ action: 'pullChecked', result });
     // What is not known is not proven.
     if (!records) {
       report('error');

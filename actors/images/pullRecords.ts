@@ -11,7 +11,7 @@ import {
   readRecord,
   recordFileName,
 } from '../../kubernetes/images/pulledRecord.ts';
-import type { CountedDeed } from '../countedDeed.ts';
+import type { ServiceAction } from '../serviceAction.ts';
 
 const TEMPORARY = '.tmp';
 
@@ -21,7 +21,7 @@ export interface PullRecordsParts {
   readonly clock: Clock;
   /** Told of records that cannot be used, or deleted. */
   readonly onError: (error: unknown) => void;
-  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
+  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
 }
 
 /** The directories `pulling` and `pulled` below `<root>/image_manager`. */
@@ -107,8 +107,8 @@ export class PullRecords {
   /** Files that cannot be read count as well, as in a kubelet. */
   #reportSizes(): void {
     const unread = (directory: string) => [...this.#unread].filter((file) => dirname(file) === directory).length;
-    this.#parts.deeds?.({
-      deed: 'pullRecordsChanged',
+    this.#parts.serviceActions?.({
+      action: 'pullRecordsChanged',
       records: this.#records.size + unread(this.#pulled),
       intents: this.#intents.size + unread(this.#pulling),
     });

@@ -150,7 +150,7 @@ const schema = z.looseObject({
   answers: optionalFunction,
   moves: optionalFunction,
   decisions: optionalFunction,
-  deeds: optionalFunction,
+  serviceActions: optionalFunction,
   inspect: optionalFunction,
   onRelisted: optionalFunction,
   onError: optionalFunction,

@@ -11,8 +11,8 @@ import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
 import { healthOf } from '../../machines/node/readiness.ts';
 import { nodeView } from '../../machines/node/view.ts';
 import { isWanted } from '../../machines/node/wanted.ts';
-import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 import { awaitedPods, runtimeNotReadyOf } from '../../machines/shared/views.ts';
 import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
@@ -133,7 +133,7 @@ interface AgentObservers {
   readonly onError: BoundaryOptions['onError'];
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
-  readonly decisions?: ((decision: CountedDecision) => void) | undefined;
+  readonly decisions?: ((decision: MachineDecision) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */

@@ -21,7 +21,7 @@ const TICK_MS = 10_000;
 interface FeedDependencies
   extends Omit<SourceParts, 'ownNode'>,
     ClusterCaches,
-    Pick<NodeParts, 'cri' | 'deeds' | 'onRuntimeHealth' | 'onRelisted'> {
+    Pick<NodeParts, 'cri' | 'serviceActions' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
@@ -44,7 +44,7 @@ function runtimeFeeds(
   parts: FeedDependencies,
   doings: ServiceActivity,
 ): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
-  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, deeds } = parts;
+  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, serviceActions } = parts;
   // Set once the podCidr feed has started.
   let checkPodCidr: Look = () => {};
   let isSilent = false;
@@ -81,7 +81,7 @@ function runtimeFeeds(
         signal,
         onError,
         onRelisted,
-        deeds,
+        serviceActions,
         ...doings,
         send: sendFact,
         onStreamBroken: () => queryHealth(),

@@ -11,19 +11,19 @@ import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import type { ClusterAccess } from '../../machines/node/cluster.ts';
 import type { ClusterInput } from '../../machines/node/context.ts';
-import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
+import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import type { CallListener, Recorder, World } from '../boundary.ts';
 import type { CertificateParts } from '../cluster/certificates/certificates.ts';
 import type { PodCache } from '../cluster/pods/podCache.ts';
-import type { CountedDeed } from '../countedDeed.ts';
 import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';
 import type { OutcomeListener } from '../portOutcome.ts';
 import type { Redaction } from '../replay/redaction.ts';
 import type { Relist } from '../runtime/relist.ts';
+import type { ServiceAction } from '../serviceAction.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
 import type { Network } from '../services/http/network.ts';
 import type { FindCredentials } from '../services/images/nodeCredentials.ts';
@@ -122,9 +122,9 @@ export interface NodeParts extends ClusterContent {
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly answers?: OutcomeListener | undefined;
   /** Receives the decisions that only metrics show. */
-  readonly decisions?: ((decision: CountedDecision) => void) | undefined;
+  readonly decisions?: ((decision: MachineDecision) => void) | undefined;
   /** Receives the actions of services that only metrics show. */
-  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
+  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
   /** Called with every XState inspection event. Attach it only while someone is inspecting. */

@@ -13,7 +13,7 @@ import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernet
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
-import type { CountedDeed } from '../countedDeed.ts';
+import type { ServiceAction } from '../serviceAction.ts';
 import { readContainer } from '../services/containers/containerStatus.ts';
 import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
@@ -38,7 +38,7 @@ export interface PlegOptions {
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
-  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
+  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
   readonly onStreamBroken: () => void;
   /**
@@ -104,7 +104,7 @@ class Pleg {
     while (!signal.aborted) {
       // The relist after the opening finds changes from before the stream was open.
       const onOpen = () => {
-        this.#count({ deed: 'eventStreamOpened' });
+        this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });
         this.#relistSoon();
       };
@@ -115,7 +115,7 @@ class Pleg {
           (error: unknown) => error,
         );
       if (signal.aborted) return;
-      this.#count({ deed: 'eventStreamFailed' });
+      this.#count({ action: 'eventStreamFailed' });
       const wasOpen = this.#state.stream === 'open';
       if (wasOpen) onError('containerEvents', why);
       this.#updateState({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
@@ -129,14 +129,14 @@ class Pleg {
     const { createdAt } = event;
     if (createdAt !== undefined) {
       const latencyMs = Math.max(0, this.#options.clock.now() - createdAt);
-      this.#count({ deed: 'runtimeEventReceived', latencyMs });
+      this.#count({ action: 'runtimeEventReceived', latencyMs });
     }
     return this.#inspectAfterEvent(event);
   }
 
-  #count(deed: CountedDeed): void {
-    const { deeds, onError } = this.#options;
-    if (deeds) tryRun('metrics', () => deeds(deed), onError);
+  #count(action: ServiceAction): void {
+    const { serviceActions, onError } = this.#options;
+    if (serviceActions) tryRun('metrics', () => serviceActions(action), onError);
   }
 
   #updateState(change: PlegChange): void {

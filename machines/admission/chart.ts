@@ -7,8 +7,8 @@ import type { Decision } from '../../kubernetes/admission/decide.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
-import type { CountedDecision, ResizeTrigger } from '../shared/countedDecision.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
+import type { MachineDecision, ResizeTrigger } from '../shared/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
@@ -84,7 +84,7 @@ export const admissionMachine = setup({
     input: {} as AdmissionInput,
     context: {} as AdmissionContext,
     events: {} as AdmissionEvent,
-    emitted: {} as CountedDecision,
+    emitted: {} as MachineDecision,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },

@@ -15,9 +15,9 @@ import { podMachine } from '../pod/chart.ts';
 import type { PodInput } from '../pod/context.ts';
 import { registrationMachine } from '../registration/chart.ts';
 import { childrenOf } from '../shared/actorTree.ts';
-import type { CountedDecision } from '../shared/countedDecision.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
+import type { MachineDecision } from '../shared/machineDecision.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { lastAllocation, type PodRef } from '../shared/views.ts';
@@ -59,7 +59,7 @@ export const nodeSetup = setup({
     input: {} as NodeInput,
     context: {} as NodeContext,
     events: {} as NodeEvent,
-    emitted: {} as RecordedEvent | CountedDecision,
+    emitted: {} as RecordedEvent | MachineDecision,
     meta: {} as StateMeta,
     tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {

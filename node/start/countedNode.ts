@@ -18,7 +18,7 @@ import { ownVersion } from './version.ts';
 export interface CountedNode {
   readonly metrics: NodeMetrics;
   /** Listeners that count. A kind that `onlookersOf` does not combine does not compile here. */
-  readonly onlookers: Pick<Onlookers, 'answers' | 'moves' | 'decisions' | 'deeds'>;
+  readonly onlookers: Pick<Onlookers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
   /** The runtime, with its calls counted. */
   timed(cri: Cri): Cri;
   /** To be called before the node starts. */
@@ -42,10 +42,10 @@ export async function countedNode(
     onError: (error) => onError('metrics', error),
   });
   const cgroupVersion = versionOf(await readHierarchies());
-  const { answers, moves, decisions, deeds } = metrics.onlookers;
+  const { answers, moves, decisions, serviceActions } = metrics.onlookers;
   return {
     metrics,
-    onlookers: { answers, moves, decisions, deeds },
+    onlookers: { answers, moves, decisions, serviceActions },
     timed: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
     begin: (agent, { flight, served }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();

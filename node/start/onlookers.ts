@@ -3,7 +3,7 @@ import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { Audience } from '../../inspect/live/audience.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 
-const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'deeds'] as const;
+const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'serviceActions'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** The listeners of a node's parts that only observe it. */

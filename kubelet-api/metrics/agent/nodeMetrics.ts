@@ -27,17 +27,17 @@ import { type ProviderObserver, providerMetrics } from '../requests/providerMetr
 import { kubeRequests, servedRequests } from '../requests/requestMetrics.ts';
 import { relists, runtimeCalls } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
-import { deedMetrics } from './deedMetrics.ts';
 import { gateMetrics, type ShownGate } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
 import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
 import { nodeStartup } from './nodeStartup.ts';
 import { processMetrics, startGauge } from './processMetrics.ts';
+import { serviceActionMetrics } from './serviceActionMetrics.ts';
 
 export interface NodeMetrics {
   /** What is told of the node to it. */
   readonly onlookers: {
-    readonly [K in 'answers' | 'moves' | 'decisions' | 'deeds' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
+    readonly [K in 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
   };
   /** Told of each call of the runtime. */
   readonly runtimeCall: (call: TimedCall) => void;
@@ -88,7 +88,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   gateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    onlookers: { ...followed.onlookers, deeds: deedMetrics(all), onRelisted: relists(all) },
+    onlookers: { ...followed.onlookers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
     cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
     servedRequest: servedRequests(all),

@@ -9,7 +9,7 @@ import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
-import type { CountedDecision } from '../../../machines/shared/countedDecision.ts';
+import type { MachineDecision } from '../../../machines/shared/machineDecision.ts';
 import type { Registry } from '../registry.ts';
 import type { FollowedPod, FollowedPods } from './followedPods.ts';
 import { podFamilies } from './podFamilies.ts';
@@ -57,7 +57,7 @@ export class PodMetrics {
       this.#containerMoved(uid, actor.slice(end + 1), outermost, at);
   }
 
-  decided(decision: CountedDecision): void {
+  decided(decision: MachineDecision): void {
     if (decision.decision === 'orphanTerminated') this.#families.orphaned.add([]);
     if (decision.decision === 'deferredResizeAccepted') this.#parts.resizes.deferredAccepted(decision.trigger);
     if (decision.decision !== 'preempted') return;

@@ -5,7 +5,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { deedMetrics } from '../../../kubelet-api/metrics/agent/deedMetrics.ts';
+import { serviceActionMetrics } from '../../../kubelet-api/metrics/agent/serviceActionMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
@@ -31,7 +31,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
   const files = new MemoryFiles(disk, ({ path }) => (failing.on(path) ? { code: 'EIO' } : undefined));
   const errors: string[] = [];
   const registry = new Registry();
-  const deeds = deedMetrics(registry);
+  const serviceActions = serviceActionMetrics(registry);
   const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
     new PullProofs({
       rootDir: '/root',
@@ -43,7 +43,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
           ListImagesResponse.fromPartial({ images: images.map((each) => Image.fromPartial(each)) }),
       },
       onError: (_, error) => void errors.push(String(error)),
-      deeds,
+      serviceActions,
     });
   const namesIn = (directory: string) => files.readdir(directory).catch(() => []);
   const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFileName(APP.imageRef)}`));

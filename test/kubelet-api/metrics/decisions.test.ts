@@ -1,4 +1,4 @@
-/** Decisions of the node and deeds of its services that only metrics show, counted on the simulated runtime. */
+/** Machine decisions and service actions, which only metrics show, counted on the simulated runtime. */
 import { expect, test } from '@jest/globals';
 import { ContainerEventType } from '../../../cri/generated/runtime.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';

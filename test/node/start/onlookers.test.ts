@@ -24,12 +24,12 @@ test('what nobody wants to know is not told at all: without a recording there ar
   expect(onlookersOf([])).toEqual({});
 });
 
-test('passes decisions and deeds on, which only metrics count', () => {
+test('passes on machine decisions and service actions, which only metrics count', () => {
   const counts: string[] = [];
-  const { decisions, deeds } = onlookersOf([
-    { decisions: ({ decision }) => counts.push(decision), deeds: ({ deed }) => counts.push(deed) },
+  const { decisions, serviceActions } = onlookersOf([
+    { decisions: ({ decision }) => counts.push(decision), serviceActions: ({ action }) => counts.push(action) },
   ]);
   decisions?.({ type: 'decision.counted', decision: 'preempted', uid: 'a', resource: 'cpu' });
-  deeds?.({ deed: 'pullChecked', result: 'error' });
+  serviceActions?.({ action: 'pullChecked', result: 'error' });
   expect(counts).toEqual(['preempted', 'pullChecked']);
 });

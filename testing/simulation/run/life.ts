@@ -69,7 +69,7 @@ const OPEN: Redaction = {
 /** The parts that only observe. */
 type Onlooker = Extract<
   keyof NodeParts,
-  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'decisions' | 'deeds' | 'inspect'
+  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'inspect'
 >;
 /** The parts that `createNode` derives from other parts. */
 type Made = 'openStore' | 'ports' | 'feeds';

@@ -78,7 +78,7 @@ export async function busyNode() {
     trigger: 'pods_removed',
   });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
-    metrics.onlookers.deeds({ deed: 'pullChecked', result });
+    metrics.onlookers.serviceActions({ action: 'pullChecked', result });
   metrics.providers.ran({ provider: 'ecr', ms: 3, hasFailed: true });
   metrics.providers.configured('sha256:00');
   for (const kind of ['authn', 'authz'] as const) metrics.access.reviewed(kind, 201, 3);

@@ -1,14 +1,14 @@
-/** The metric families of `CountedDeed`. */
-import type { CountedDeed } from '../../../actors/countedDeed.ts';
+/** The metric families of `ServiceAction`. */
+import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { USUAL } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the listener for deeds. */
-export function deedMetrics(registry: Registry): (deed: CountedDeed) => void {
+/** Creates the listener for service actions. */
+export function serviceActionMetrics(registry: Registry): (action: ServiceAction) => void {
   const { opened, failed, latency } = eventStreamFamilies(registry);
   const { checks, records, intents } = pullRecordFamilies(registry);
   return (counted) => {
-    switch (counted.deed) {
+    switch (counted.action) {
       case 'eventStreamOpened':
         return opened.add([]);
       case 'eventStreamFailed':

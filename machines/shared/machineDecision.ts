@@ -1,5 +1,5 @@
 /** A decision of a machine that the metrics count, because neither a status nor a recorded event shows it. */
-export type CountedDecision = { readonly type: 'decision.counted' } & (
+export type MachineDecision = { readonly type: 'decision.counted' } & (
   | {
       /** The pod has to terminate for a critical pod. */
       readonly decision: 'preempted';
