@@ -37,7 +37,7 @@ const descriptions: Descriptions = {
   prepareCgroup: noDetail,
   removeCgroup: noDetail,
   removePodData: noDetail,
-  fitPod: noDetail,
+  resizePodCgroup: noDetail,
   inspectSandbox: noDetail,
   surveyDisk: noDetail,
   mountVolume: ({ volume }) => volume,
@@ -60,7 +60,7 @@ const descriptions: Descriptions = {
   rotateLogs: ({ logs }) => `${logs.length}`,
   runHook: ({ container, hook }) => `${container} ${hook}`,
   runProbe: ({ container, kind }) => `${container} ${kind}`,
-  pickMoment: noDetail,
+  pickTime: noDetail,
 };
 
 /** Returns a word or two, or an empty string if the port and the actor say enough. */

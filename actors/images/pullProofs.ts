@@ -19,7 +19,7 @@ interface Abortable {
   readonly signal: AbortSignal;
 }
 
-interface FoundImage {
+interface ImageCheck {
   /** As the spec names it. */
   readonly image: string;
   /** As the runtime knows it. */
@@ -54,7 +54,7 @@ export class PullProofs {
    * credentials are asked for only where it depends on them.
    */
   async mustPull(
-    found: FoundImage,
+    found: ImageCheck,
     credentials: () => Promise<readonly Credential[]>,
     options: Abortable,
   ): Promise<boolean> {
@@ -129,7 +129,7 @@ export class PullProofs {
   readonly #tell = (error: unknown): void => this.#parts.onError('images', error);
 }
 
-async function learn(records: PullRecords, { image, imageRef }: FoundImage, proved: PullCredentials): Promise<void> {
+async function learn(records: PullRecords, { image, imageRef }: ImageCheck, proved: PullCredentials): Promise<void> {
   const known = records.recordOf(imageRef);
   const after = withProof(known ?? { imageRef, pulledWith: {} }, withoutTagAndDigest(image), proved);
   if (after !== known) await records.putRecord(after);

@@ -13,7 +13,7 @@ import { nodeView } from '../../machines/node/view.ts';
 import { isWanted } from '../../machines/node/wanted.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
-import { awaitedPods, runtimeNotReadyOf } from '../../machines/shared/views.ts';
+import { podsAwaitingNode, runtimeNotReadyOf } from '../../machines/shared/views.ts';
 import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
@@ -302,7 +302,7 @@ function postAwaited(root: RootActor, board: StatusBoard): void {
   const { context } = snapshot;
   const isStarting = snapshot.hasTag('beginning');
   board.refreshAddresses();
-  board.setAwaited(isStarting ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
+  board.setAwaited(isStarting ? podsAwaitingNode(context) : [], (uid) => isWanted(context, uid));
 }
 
 function podExplanations(

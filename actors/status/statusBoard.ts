@@ -6,7 +6,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isSamePodStatus, podStatus } from '../../kubernetes/status/status.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
-import { showsFailure } from '../../machines/shared/actorTree.ts';
+import { hasFailureInTree } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
@@ -338,7 +338,7 @@ class Board implements StatusBoard {
   #enqueue({ shown, pod, view }: Posted, removed: boolean): void {
     const { uid } = pod.metadata;
     const tree = () => this.#treeOf(shown);
-    const hasFailures = isActor(shown) && showsFailure(shown);
+    const hasFailures = isActor(shown) && hasFailureInTree(shown);
     const change = {
       uid,
       pod,

@@ -91,8 +91,8 @@ export const admissionMachine = setup({
   actors: { readNode: port('readNode') },
   guards: { hasDoubt: ({ context }) => hasDoubt(context) },
   actions: {
-    beginLook: assign(({ context }) => asking(context)),
-    recordLook: assign(({ context, event }) => answered(context, seenIn(event))),
+    startReadingNode: assign(({ context }) => asking(context)),
+    recordNodeRead: assign(({ context, event }) => answered(context, seenIn(event))),
     recordRequest: assign(({ context, event }) => {
       if (event.type !== 'admission.request') return {};
       const { uid, fullName, pod, requests, allocated, adopted, isOver = false, holder } = event;
@@ -183,21 +183,21 @@ export const admissionMachine = setup({
     'admission.nodeChanged': { actions: ['recordNode', 'decide'] },
   },
   states: {
-    open: { tags: 'steady', always: { guard: 'hasDoubt', target: 'askingServer' } },
+    open: { tags: 'steady', always: { guard: 'hasDoubt', target: 'readingNode' } },
     /**
      * Reads the Node again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind
      * a change of the labels.
      */
-    askingServer: {
+    readingNode: {
       tags: 'working',
-      meta: { waitsFor: 'the API server to tell the labels of the node' },
-      entry: 'beginLook',
+      meta: { waitsFor: 'the API server to return the labels of the node' },
+      entry: 'startReadingNode',
       invoke: {
         src: 'readNode',
         input: null,
-        onDone: { target: 'open', actions: ['recordLook', 'decide'] },
+        onDone: { target: 'open', actions: ['recordNodeRead', 'decide'] },
         // Decides with the labels that are already known.
-        onError: { target: 'open', actions: ['recordLook', 'decide'] },
+        onError: { target: 'open', actions: ['recordNodeRead', 'decide'] },
       },
     },
   },

@@ -172,7 +172,7 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
 export function waitOf({ waiting, entries }: AdmissionContext, uid: string): string | undefined {
   const request = find(waiting, uid);
   if (request === undefined) return undefined;
-  if (isLooking(request)) return 'the API server to tell the labels of the node, which do not fit';
+  if (isLooking(request)) return 'the API server to return the labels of the node, because the known ones do not match';
   const before = named(entries, request.fullName).find((each) => each.holdsName && each.uid !== uid);
   return before === undefined
     ? 'other pods to terminate and to release the resources that it needs'

@@ -9,7 +9,7 @@ export interface CertificateSubject {
   readonly organizations: readonly string[];
 }
 
-export interface KeptCertificate {
+export interface PersistedCertificate {
   readonly subject: CertificateSubject;
   /** Milliseconds since the epoch, as is `notAfter`. */
   readonly notBefore: number;
@@ -41,5 +41,5 @@ const EARLIEST = 0.7;
 const SPREAD = 0.2;
 
 /** The time of renewal. `chance` is a random number in [0, 1). */
-export const renewalOf = ({ notBefore, notAfter }: KeptCertificate, chance: number): number =>
+export const renewalOf = ({ notBefore, notAfter }: PersistedCertificate, chance: number): number =>
   notBefore + Math.round((notAfter - notBefore) * (EARLIEST + SPREAD * chance));

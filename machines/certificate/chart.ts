@@ -7,7 +7,7 @@ import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { type CertificateName, isNodeSubject, type KeptCertificate, renewalOf } from './certificate.ts';
+import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalOf } from './certificate.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type CertificateInput = {
@@ -18,8 +18,8 @@ export type CertificateInput = {
 };
 
 /** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
-const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 32_000;
+const INITIAL_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 32_000;
 /**
  * Time limit for approval and signing. Afterwards a new request is created (`util/certificate/certificate_manager.go`
  * of client-go), or the same request is awaited again (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
@@ -31,12 +31,12 @@ const RESUMED_APPROVAL_MS = 60 * 60_000;
  * Minimum time for which a certificate is used, even if clock skew makes it due for renewal at once (the loop of
  * `util/certificate/certificate_manager.go` of client-go).
  */
-const LEAST_USE_MS = 1_000;
+const MIN_USE_MS = 1_000;
 
 type CertificateContext = CertificateInput & {
   /** The addresses that the certificate has to cover. */
   readonly names: AlternativeNames;
-  readonly certificate?: KeptCertificate | undefined;
+  readonly certificate?: PersistedCertificate | undefined;
   /** When the next certificate is requested. */
   readonly dueAt: number;
   /** The pending request, and the names that it covers. */
@@ -64,7 +64,7 @@ const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUME
 
 const isFitting = (
   { nodeName, name, names }: Pick<CertificateContext, 'nodeName' | 'name' | 'names'>,
-  certificate: KeptCertificate | null | undefined,
+  certificate: PersistedCertificate | null | undefined,
 ): boolean =>
   !!certificate &&
   isNodeSubject(certificate.subject, nodeName) &&
@@ -101,9 +101,9 @@ const certificateSetup = setup({
       const { certificate, chance = 0, at = 0 } = answerIn(event);
       if (!certificate) return { failure: undefined };
       const dueAt = rotates ? renewalOf(certificate, chance) : certificate.notAfter;
-      return { certificate, dueAt: Math.max(dueAt, at + LEAST_USE_MS), failure: undefined };
+      return { certificate, dueAt: Math.max(dueAt, at + MIN_USE_MS), failure: undefined };
     }),
-    endTries: assign({ request: NO_REQUEST, waitMs: FIRST_WAIT_MS }),
+    resetRetries: assign({ request: NO_REQUEST, waitMs: INITIAL_RETRY_MS }),
     recordRequest: assign(({ context, event }) => {
       const { names } = context;
       const { request: name = '', uid = '', at = 0 } = answerIn(event);
@@ -111,11 +111,11 @@ const certificateSetup = setup({
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
+      const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
       return { ...waits, failure, request: NO_REQUEST };
     }),
     /** Records an event when the request is denied or fails, once per reason. */
-    tellRefusal: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
+    recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
       if (!REFUSALS.includes(reason) || last?.reason === reason) return;
       for (const each of recordedEvents(involvedNode(nodeName), warning(reason, message))) enqueue.emit(each);
@@ -123,19 +123,19 @@ const certificateSetup = setup({
   },
 });
 
-const trying = { target: 'awaitingRetry', actions: ['tellRefusal', 'recordFailure'] } as const;
+const trying = { target: 'awaitingRetry', actions: ['recordRefusalEvent', 'recordFailure'] } as const;
 
 const awaiting = (target: 'reading' | 'choosing', waitsFor: string) =>
   certificateSetup.createStateConfig({
     tags: 'retrying',
     meta: { waitsFor, until: 'retryAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
     on: { 'timer.elapsed': target },
   });
 
 export const certificateMachine = certificateSetup.createMachine({
   id: 'certificate',
-  description: 'A certificate that the node keeps: its own as a client of the API server, or as a server.',
+  description: 'A certificate that the node manages: as a client of the API server, or for its own HTTPS server.',
   meta: {
     named: (waitsFor: string, { snapshot: { context } }: Seen<CertificateContext>) =>
       waitsFor
@@ -144,7 +144,7 @@ export const certificateMachine = certificateSetup.createMachine({
     facts: ({ snapshot: { context } }: Seen<CertificateContext>) => ({
       kind: 'certificate',
       name: context.name,
-      facts: [context.certificate === undefined ? 'there is none yet' : goodUntil(context.certificate)],
+      facts: [context.certificate === undefined ? 'not issued yet' : goodUntil(context.certificate)],
     }),
   },
   context: ({ input }) => ({
@@ -153,7 +153,7 @@ export const certificateMachine = certificateSetup.createMachine({
     dueAt: 0,
     request: NO_REQUEST,
     deadline: 0,
-    waitMs: FIRST_WAIT_MS,
+    waitMs: INITIAL_RETRY_MS,
     retryAt: 0,
   }),
   initial: 'reading',
@@ -177,7 +177,7 @@ export const certificateMachine = certificateSetup.createMachine({
     current: {
       tags: 'steady',
       meta: { waitsFor: 'the certificate to be due for renewal', until: 'dueAt' },
-      entry: 'endTries',
+      entry: 'resetRetries',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
       on: {
         'timer.elapsed': 'choosing',
@@ -208,7 +208,7 @@ export const certificateMachine = certificateSetup.createMachine({
     },
     awaitingApproval: {
       tags: 'waiting',
-      meta: { waitsFor: 'somebody to approve its request for a certificate', until: 'deadline' },
+      meta: { waitsFor: 'its request for a certificate to be approved', until: 'deadline' },
       invoke: {
         src: 'awaitCertificate',
         input: ({ context }) => ({
@@ -231,4 +231,4 @@ export const certificateMachine = certificateSetup.createMachine({
   },
 });
 
-const goodUntil = ({ notAfter }: KeptCertificate): string => `good until ${new Date(notAfter).toISOString()}`;
+const goodUntil = ({ notAfter }: PersistedCertificate): string => `good until ${new Date(notAfter).toISOString()}`;

@@ -1,12 +1,12 @@
 /** Ports of the certificate machine. Private keys stay behind the ports, so that no input or output is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
-import type { CertificateName, KeptCertificate } from './certificate.ts';
+import type { CertificateName, PersistedCertificate } from './certificate.ts';
 
 export interface CertificatePorts {
   /** Reads the node's certificate from disk. Null if there is none. `chance` is a random number in [0, 1). */
   readCertificate: {
     input: { name: CertificateName };
-    output: { certificate: KeptCertificate | null; chance: number };
+    output: { certificate: PersistedCertificate | null; chance: number };
   };
   /**
    * Creates a key and a CertificateSigningRequest for it, within a time limit. Returns the request's name, its UID and
@@ -23,6 +23,6 @@ export interface CertificatePorts {
    */
   awaitCertificate: {
     input: { name: CertificateName; request: string; uid: string; limitMs: number };
-    output: { certificate: KeptCertificate; chance: number; at: number };
+    output: { certificate: PersistedCertificate; chance: number; at: number };
   };
 }

@@ -29,8 +29,8 @@ const chartSetup = containerSetup
   .extend(endedImplementations)
   .extend({
     guards: {
-      leavesNothing: ({ context }) => context.leavesNothing,
-      isKnownAgain: ({ context, event }) =>
+      removesContainer: ({ context }) => context.removesContainer,
+      hasNewId: ({ context, event }) =>
         event.type === 'runtime.containerObserved' &&
         event.container !== null &&
         Object.keys(knownAgain(context, event.container)).length > 0,
@@ -61,15 +61,15 @@ export const containerMachine = chartSetup.createMachine({
     'container.update': { actions: 'update' },
     'sandbox.ready': { actions: 'takeSandbox' },
     'sandbox.lost': { actions: 'loseSandbox' },
-    'container.start': { actions: 'takeTurn' },
+    'container.start': { actions: 'recordTurn' },
     'container.stop': { actions: 'stopForGood' },
-    'container.reset': { actions: 'askForReset' },
-    'runtime.containerObserved': { guard: 'isKnownAgain', actions: 'takeOtherId' },
+    'container.reset': { actions: 'requireReset' },
+    'runtime.containerObserved': { guard: 'hasNewId', actions: 'adoptNewId' },
   },
   states: {
     new: {
       tags: ['working', 'unknown', 'unadopted'],
-      always: [{ guard: 'neverMade', target: 'pending' }, { target: 'adopting' }],
+      always: [{ guard: 'wasNeverCreated', target: 'pending' }, { target: 'adopting' }],
     },
     adopting,
     pending,
@@ -80,7 +80,7 @@ export const containerMachine = chartSetup.createMachine({
     stopped: {
       tags: ['done', 'rests'],
       entry: { type: 'report', params: { lifecycle: 'stopped' } },
-      always: { guard: 'leavesNothing', target: 'removing' },
+      always: { guard: 'removesContainer', target: 'removing' },
     },
     removing,
     removed: { tags: 'done', entry: { type: 'report', params: { lifecycle: 'removed' } } },

@@ -16,7 +16,7 @@ import {
 } from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
-import type { AwaitedImage } from '../image/awaited.ts';
+import type { ImageProgress } from '../image/imageProgress.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import type { KnownContainer } from '../shared/ports.ts';
 import { lostRun, terminatedRun } from './terminatedRun.ts';
@@ -55,12 +55,12 @@ export interface Probed {
 /** The waiting reason tells why the image is missing or why the container could not be started. */
 export interface ContainerContext
   extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'>,
-    AwaitedImage {
+    ImageProgress {
   readonly sandbox?: ObservedSandbox | undefined;
   /** The sandbox that the pod has lost. Null if none of its processes is left. Undefined until a sandbox is lost. */
   readonly former?: ObservedSandbox | null | undefined;
   /** Whether the existing container was created in an earlier sandbox of the pod. */
-  readonly ranElsewhere?: boolean | undefined;
+  readonly isFromEarlierSandbox?: boolean | undefined;
   /** Whether the pod has started this container in the present sandbox. A new sandbox requires a new command. */
   readonly hasTurn: boolean;
   /** The attempt of the present container or of the one to be created next. It is also the restart count. */
@@ -81,7 +81,7 @@ export interface ContainerContext
    * status then shows this container and its attempt as waiting (`convertToAPIContainerStatuses` in
    * pkg/kubelet/kubelet_pods.go).
    */
-  readonly foundUnknown?: boolean | undefined;
+  readonly wasUnknown?: boolean | undefined;
   /** Details of the container that the runtime created last. */
   readonly made?: CreatedContainer | undefined;
   /** The runtime's ID of the container of the present attempt. */
@@ -93,12 +93,12 @@ export interface ContainerContext
   readonly createdAt?: number | undefined;
   readonly startedAt?: number | undefined;
   /** ID of the container that has passed its startup probe or has none. */
-  readonly startedUp?: string | undefined;
+  readonly startupPassedId?: string | undefined;
   /** The run that started before this agent, with its probe results. */
   readonly adopted?: Probed | undefined;
   /** Whether the container that existed when this actor was created had been started, even if it is still running. */
   readonly ranBefore?: boolean | undefined;
-  readonly madeFrom?: string | undefined;
+  readonly createdIdentity?: string | undefined;
   readonly size?: ContainerSize | undefined;
   /**
    * The error of the last attempt to resize the container, also one of an earlier agent. Obsolete once the spec
@@ -115,11 +115,11 @@ export interface ContainerContext
    */
   readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
   /** Output of the probe that condemned the present run. */
-  readonly condemnedFor?: string | undefined;
+  readonly stopCause?: string | undefined;
   /** Whether other containers stop first, so that this container's process is left alone meanwhile (C11). */
   readonly awaitsOthers: boolean;
   /** Whether the container is removed from the runtime once it has stopped, because its pod continues without it. */
-  readonly leavesNothing: boolean;
+  readonly removesContainer: boolean;
   /**
    * Deadline of a stop, in milliseconds since the epoch. Undefined if the pod's own grace period applies from the start
    * of the stop.
@@ -154,21 +154,21 @@ export function initialContext(input: ContainerInput): ContainerContext {
   return {
     ...rest,
     adopted,
-    startedUp: adopted?.started ? adopted.id : undefined,
+    startupPassedId: adopted?.started ? adopted.id : undefined,
     ranBefore: newest !== undefined && newest.state !== 'created',
-    ranElsewhere: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
+    isFromEarlierSandbox: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
     hasTurn: false,
     attempt: newest ? Math.max(newest.attempt, restarts - 1) : restarts,
     id: newest?.id,
     createdAt: newest?.createdAt,
-    madeFrom: newest?.hash || undefined,
+    createdIdentity: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? unknownSize(input)),
     resizeError: reportedResizeError(input),
     earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
-    leavesNothing: false,
+    removesContainer: false,
     imageDelayMs: 0,
     retryAt: 0,
   };
@@ -213,12 +213,12 @@ function reportedResizeError(input: ContainerInput): ContainerContext['resizeErr
 
 /** Returns the error of the last attempt to give the container the size that its spec requests; undefined if it has that size. */
 export const resizeErrorOf = (context: ContainerContext): string | undefined =>
-  context.resizeError && isMissized(context) && hasSameSize(context.resizeError.size, sizeOf(context))
+  context.resizeError && hasWrongSize(context) && hasSameSize(context.resizeError.size, sizeOf(context))
     ? context.resizeError.message
     : undefined;
 
 /** Whether the container at the runtime has a different size than the one in its spec. */
-export const isMissized = (context: ContainerContext): boolean =>
+export const hasWrongSize = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
 /** Whether the container at the runtime has a different size than its spec. */
@@ -239,11 +239,11 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
   id: undefined,
-  ranElsewhere: undefined,
-  madeFrom: undefined,
+  isFromEarlierSandbox: undefined,
+  createdIdentity: undefined,
   startedAt: undefined,
-  foundUnknown: undefined,
-  condemnedFor: undefined,
+  wasUnknown: undefined,
+  stopCause: undefined,
   killedToRestart: undefined,
   ...pastRuns(context),
   onEnd: 'byPolicy',
@@ -274,13 +274,13 @@ export const hookRequest = (
  */
 export const stopRequest = (
   context: ContainerContext,
-  { deadline, graceSeconds, waits = false, leavesNothing = false }: StopCommand,
+  { deadline, graceSeconds, waits = false, removesContainer = false }: StopCommand,
 ): Partial<ContainerContext> => ({
   onEnd: 'stay',
   stopBy: sooner(context.stopBy, deadline),
   stopWithin: sooner(context.stopWithin, graceSeconds),
   awaitsOthers: waits && (context.onEnd !== 'stay' || context.awaitsOthers),
-  leavesNothing: context.leavesNothing || leavesNothing,
+  removesContainer: context.removesContainer || removesContainer,
 });
 
 type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;

@@ -8,12 +8,12 @@ import { terminatedRun } from './terminatedRun.ts';
 
 /** Moves the container of the present attempt, and the data recorded for it, to a new ID. */
 export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
-  const { id: former, run, startedUp, adopted } = context;
+  const { id: former, run, startupPassedId, adopted } = context;
   if (id === undefined || former === undefined || former === id) return {};
   return {
     id,
     ...(run?.containerId === former ? { run: { ...run, containerId: id } } : {}),
-    ...(startedUp === former ? { startedUp: id } : {}),
+    ...(startupPassedId === former ? { startupPassedId: id } : {}),
     ...(adopted?.id === former ? { adopted: { ...adopted, id } } : {}),
   };
 }

@@ -72,10 +72,10 @@ export const containerSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    neverMade: ({ context }) => context.id === undefined,
+    wasNeverCreated: ({ context }) => context.id === undefined,
     changesIdentity: ({ context, event }) =>
       event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
-    showsEnd: ({ context, event }) =>
+    showsExit: ({ context, event }) =>
       event.type === 'runtime.containerObserved' &&
       event.container !== null &&
       isPresent(context, event.container) &&
@@ -84,7 +84,7 @@ export const containerSetup = setup({
      * A call about the container was still in flight when its exit was observed. The exit counts whatever the call
      * returns.
      */
-    hasSeenEnd: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
+    wasExitObserved: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
@@ -116,12 +116,12 @@ export const containerSetup = setup({
     })),
     loseSandbox: assign(({ context, event }) => {
       if (event.type !== 'sandbox.lost') return {};
-      const ranElsewhere = context.id === undefined ? undefined : true;
-      return { sandbox: undefined, former: event.still ?? null, hasTurn: false, ranElsewhere };
+      const isFromEarlierSandbox = context.id === undefined ? undefined : true;
+      return { sandbox: undefined, former: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
     }),
-    takeTurn: assign({ hasTurn: true }),
+    recordTurn: assign({ hasTurn: true }),
     /** Forgets the container created for the present attempt, if any, so that it is created again. */
-    forgetIt: assign({ id: undefined, madeFrom: undefined }),
+    forgetContainer: assign({ id: undefined, createdIdentity: undefined }),
     reportSize: enqueueActions(({ context: { name, size }, enqueue }) => {
       if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
     }),
@@ -135,20 +135,22 @@ export const containerSetup = setup({
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
     /** Revokes the turn, because the next turn is one to start from scratch. */
-    askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false })),
-    askForNewOne: assign({ onEnd: 'recreate' }),
+    requireReset: assign(({ context }) =>
+      context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false },
+    ),
+    requireRecreation: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>
       event.type === 'runtime.containerObserved' && event.container !== null
         ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
         : {},
     ),
-    takeOtherId: assign(({ context, event }) =>
+    adoptNewId: assign(({ context, event }) =>
       event.type === 'runtime.containerObserved' && event.container !== null
         ? knownAgain(context, event.container)
         : {},
     ),
-    endProbes: enqueueActions(({ enqueue }) => {
+    stopProbes: enqueueActions(({ enqueue }) => {
       for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
     }),
     recordUnknownEnd: assign(({ context }) => ({

@@ -96,15 +96,15 @@ const removalOf = (snapshot: ContainerSnapshot) =>
  * The restart count is raised once the new container is reported. Until then the status is that of the previous one.
  */
 function restartsOf(snapshot: ContainerSnapshot): number {
-  const { id, attempt, isCounted, foundUnknown } = snapshot.context;
-  if (removalOf(snapshot) || isCounted || foundUnknown) return attempt;
+  const { id, attempt, isCounted, wasUnknown } = snapshot.context;
+  if (removalOf(snapshot) || isCounted || wasUnknown) return attempt;
   const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 
 const isStarted = (snapshot: ContainerSnapshot): boolean => {
-  const { id, startedUp } = snapshot.context;
-  return isShownRunning(snapshot) && id !== undefined && startedUp === id;
+  const { id, startupPassedId } = snapshot.context;
+  return isShownRunning(snapshot) && id !== undefined && startupPassedId === id;
 };
 
 /** A started container without a readiness probe is ready. */
@@ -147,8 +147,8 @@ const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
  * kubelet it is reported as waiting whatever ran before (C23).
  */
 function isAtHand(snapshot: ContainerSnapshot): boolean {
-  const { unstarted, foundUnknown } = snapshot.context;
-  const isThere = unstarted !== undefined || foundUnknown === true;
+  const { unstarted, wasUnknown } = snapshot.context;
+  const isThere = unstarted !== undefined || wasUnknown === true;
   return isThere && reportedEnd(snapshot) === undefined && !snapshot.hasTag('rests');
 }
 
@@ -169,8 +169,8 @@ function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boo
  */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;
-  const { waitingReason, onEnd, startedAt, foundUnknown = false } = snapshot.context;
-  if (!snapshot.hasTag('stopping') || startedAt === undefined || foundUnknown) return false;
+  const { waitingReason, onEnd, startedAt, wasUnknown = false } = snapshot.context;
+  if (!snapshot.hasTag('stopping') || startedAt === undefined || wasUnknown) return false;
   return waitingReason === undefined || onEnd === 'stay';
 }
 

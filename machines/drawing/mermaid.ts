@@ -46,7 +46,7 @@ function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
 function stateOf(node: AnyStateNode, edges: readonly Edge[]): string[] {
   const title = `state "${node.key}" as ${idOf(node)}`;
   if (node.type === 'compound') return [`${title} {`, ...indented(boxOf(node, edges)), '}'];
-  if (node.type === 'history') return [title, `${idOf(node)} : what it was at before`];
+  if (node.type === 'history') return [title, `${idOf(node)} : the previous state`];
   // Every machine here declares StateMeta as its meta type.
   const { waitsFor } = (node.meta ?? {}) as StateMeta;
   const lines = [...(waitsFor ? [`waits for ${waitsFor}`] : []), ...stepsOf(node)];

@@ -12,7 +12,7 @@ const of = (machine: string, states: readonly (readonly [string, ...string[]])[]
   states.map(([state, ...rules]) => ({ machine, state, rules }));
 
 /** Lists only states that exist because of a rule or implement one. */
-export const followedRules: readonly Followed[] = [
+export const stateRules: readonly Followed[] = [
   ...of('container', [
     ['pending.waiting', 'C3', 'C4'],
     ['pending.reset', 'C5'],
@@ -53,6 +53,6 @@ export const followedRules: readonly Followed[] = [
 
 /** Returns the rules of the innermost enclosing state that has any. */
 export function rulesOf(machine: string, state: string): readonly string[] {
-  const found = followedRules.filter((each) => each.machine === machine && isInside(state, each.state));
+  const found = stateRules.filter((each) => each.machine === machine && isInside(state, each.state));
   return found.sort((one, other) => other.state.length - one.state.length)[0]?.rules ?? [];
 }

@@ -2,12 +2,12 @@
 import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
-import { SHOWN_FAILED_MS } from '../shared/waitingReason.ts';
+import { FAILURE_SHOWN_MS } from '../shared/waitingReason.ts';
 import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
 /** Interval between two checks for an image that must not be pulled. */
-const LOOK_AGAIN_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 export const imageMachine = imageSetup.createMachine({
   id: 'image',
@@ -21,7 +21,7 @@ export const imageMachine = imageSetup.createMachine({
       waitsFor.replace('its image', () => `image ${context.image}`),
     facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ name: context.image }),
   },
-  context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, waitMs: 0 }),
+  context: ({ input }) => ({ ...input, imageRef: '', foundAbsentAt: 0, waitMs: 0 }),
   initial: 'checking',
   on: { 'image.update': { actions: 'update' } },
   output: ({ context }) => ({ imageRef: context.imageRef }),
@@ -39,7 +39,7 @@ export const imageMachine = imageSetup.createMachine({
             target: 'found',
             actions: [
               { type: 'warnPod', params: ({ event }) => event.output },
-              { type: 'takeFound', params: ({ event }) => event.output },
+              { type: 'recordPresentImage', params: ({ event }) => event.output },
             ],
           },
           {
@@ -51,23 +51,23 @@ export const imageMachine = imageSetup.createMachine({
             target: 'queued',
             actions: [
               { type: 'warnPod', params: ({ event }) => event.output },
-              assign(({ event }) => ({ soughtAt: event.output.at })),
+              assign(({ event }) => ({ foundAbsentAt: event.output.at })),
             ],
           },
         ],
-        onError: { target: 'awaitingRetry', actions: ['recordLookFailure', 'tellLookFailure'] },
+        onError: { target: 'awaitingRetry', actions: ['recordCheckFailure', 'recordCheckFailureEvents'] },
       },
     },
     queued: {
       tags: 'waiting',
       meta: { waitsFor: 'a pull slot' },
       entry: [
-        { type: 'recordEvent', params: ({ context }) => (context.isAfterSame ? [] : pullBegins(context.image)) },
+        { type: 'recordEvent', params: ({ context }) => (context.followsSameImage ? [] : pullBegins(context.image)) },
         'requestSlot',
       ],
       on: {
         'slot.granted': [
-          { guard: 'mayHaveCome', target: 'checkingAgain', actions: 'recordLimit' },
+          { guard: 'mayBePresent', target: 'checkingAgain', actions: 'recordLimit' },
           { target: 'pulling', actions: 'recordLimit' },
         ],
       },
@@ -83,17 +83,23 @@ export const imageMachine = imageSetup.createMachine({
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
-            actions: ['releaseSlot', { type: 'takeFound', params: ({ event }) => event.output }],
+            actions: ['releaseSlot', { type: 'recordPresentImage', params: ({ event }) => event.output }],
           },
           { target: 'pulling' },
         ],
-        onError: { target: 'awaitingRetry', actions: ['recordLookFailure', 'tellLookFailure', 'releaseSlot'] },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordCheckFailure', 'recordCheckFailureEvents', 'releaseSlot'],
+        },
       },
     },
     pulling: {
       tags: 'working',
       meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
-      entry: { type: 'recordEvent', params: ({ context }) => (context.isAfterSame ? pullBegins(context.image) : []) },
+      entry: {
+        type: 'recordEvent',
+        params: ({ context }) => (context.followsSameImage ? pullBegins(context.image) : []),
+      },
       exit: 'releaseSlot',
       invoke: {
         src: 'pullImage',
@@ -104,18 +110,18 @@ export const imageMachine = imageSetup.createMachine({
             assign(({ event }) => ({ imageRef: event.output.imageRef })),
             {
               type: 'recordEvent',
-              params: ({ context, event }) => pullDone(context.image, context.soughtAt, event.output),
+              params: ({ context, event }) => pullDone(context.image, context.foundAbsentAt, event.output),
             },
           ],
         },
         onError: [
-          { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          { guard: 'wasInterrupted', target: 'awaitingRetry', actions: 'recordPullFailure' },
           {
             target: 'failed',
             actions: [
               'recordPullFailure',
               { type: 'recordEvent', params: ({ context, event }) => pullFailed(context.image, failureOf(event)) },
-              { type: 'recordEventOfHeldUp', params: ({ event }) => imageError(failureOf(event).reason) },
+              { type: 'recordEventOfBlocked', params: ({ event }) => imageError(failureOf(event).reason) },
             ],
           },
         ],
@@ -126,8 +132,8 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.waitMs) }) },
-      on: { 'timer.elapsed': { target: 'backingOff', actions: 'countShown' } },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(FAILURE_SHOWN_MS, context.waitMs) }) },
+      on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' } },
     },
     backingOff: {
       tags: 'retrying',
@@ -135,7 +141,7 @@ export const imageMachine = imageSetup.createMachine({
       entry: [
         'showBackOff',
         { type: 'recordEvent', params: ({ context }) => pullBacksOff(context.image) },
-        { type: 'recordEventOfHeldUp', params: imageError('ImagePullBackOff') },
+        { type: 'recordEventOfBlocked', params: imageError('ImagePullBackOff') },
         { type: 'report', params: { isDelayed: true } },
       ],
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
@@ -144,14 +150,14 @@ export const imageMachine = imageSetup.createMachine({
     /** The image is absent and its policy forbids pulling. It is checked again, because it may be loaded by hand. */
     missing: {
       tags: 'waiting',
-      meta: { waitsFor: 'its image to be loaded by hand (pull policy Never)', afterMs: LOOK_AGAIN_MS },
+      meta: { waitsFor: 'its image to be loaded by hand (pull policy Never)', afterMs: RECHECK_MS },
       entry: [
         'showAbsence',
         { type: 'recordEvent', params: ({ context }) => imageMissing(context.image) },
-        { type: 'recordEventOfHeldUp', params: imageError('ErrImageNeverPull') },
+        { type: 'recordEventOfBlocked', params: imageError('ErrImageNeverPull') },
         { type: 'report', params: { isDelayed: true } },
       ],
-      invoke: { src: 'timer', input: { after: LOOK_AGAIN_MS } },
+      invoke: { src: 'timer', input: { after: RECHECK_MS } },
       on: { 'timer.elapsed': 'checking' },
     },
     /** The check failed, or the runtime became unavailable during the pull. */

@@ -27,10 +27,10 @@ export const inspectionError = (failure: Failure): EventMessage[] =>
 
 export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
-/** `soughtAt` is when the image was found to be absent, which is when the wait for a pull slot began. */
-export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
+/** `foundAbsentAt` is when the image was found to be absent, which is when the wait for a pull slot began. */
+export function pullDone(image: string, foundAbsentAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
   const took = goDuration(pulled.finishedAt - pulled.startedAt);
-  const waited = goDuration(pulled.finishedAt - soughtAt);
+  const waited = goDuration(pulled.finishedAt - foundAbsentAt);
   const message = `Successfully pulled image "${image}" in ${took} (${waited} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
   return { reason: 'Pulled', message };
 }

@@ -15,10 +15,10 @@ import { namespacedName } from '../../kubernetes/shownName.ts';
 import { parent, pathOf, served } from '../shared/actorRefs.ts';
 import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
-import type { FoundImage } from '../shared/foundImage.ts';
+import type { ImageCheck } from '../shared/imageCheck.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { SHOWN_FAILED_MS, type WaitingReason } from '../shared/waitingReason.ts';
+import { FAILURE_SHOWN_MS, type WaitingReason } from '../shared/waitingReason.ts';
 import { imagePresent, inspectionError, inspectionFailed } from './recordedEvents.ts';
 import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
 
@@ -38,7 +38,7 @@ export interface ImageInput {
    * Whether an earlier container of the pod needs the same image. A kubelet would start on this container only after
    * the earlier one has the image.
    */
-  readonly isAfterSame: boolean;
+  readonly followsSameImage: boolean;
   /** The pod's number in order of arrival. The pod that arrived first pulls first. */
   readonly ticket: number;
   /** Back-off delay after the last failed attempt, in milliseconds. 0 if none failed. */
@@ -49,7 +49,7 @@ export interface ImageInput {
 export interface ImageContext extends ImageInput {
   readonly imageRef: string;
   /** When the image was found to be absent, which is when the wait for a pull slot began. */
-  readonly soughtAt: number;
+  readonly foundAbsentAt: number;
   /** Time limit of the pull, in milliseconds. Undefined if there is none. */
   readonly limitMs?: number | undefined;
   readonly failure?: Failure | undefined;
@@ -86,14 +86,14 @@ export const imageSetup = setup({
   actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer: timerPort() },
   guards: {
     /** Whether the image is present and neither its policy nor its pull record requires a request to the registry. */
-    needsNoPull: ({ context }, { imageRef, isUnproven = false }: FoundImage) =>
+    needsNoPull: ({ context }, { imageRef, isUnproven = false }: ImageCheck) =>
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
     mayNotPull: ({ context }) => context.policy === 'Never',
     /** Another container may have pulled the image while this one waited for its slot. */
-    mayHaveCome: ({ context, event }) =>
+    mayBePresent: ({ context, event }) =>
       event.type === 'slot.granted' && event.waited === true && context.policy !== 'Always',
     /** The runtime became unavailable during the pull, which says nothing about the image. */
-    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
+    wasInterrupted: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
@@ -101,10 +101,10 @@ export const imageSetup = setup({
       for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
     }),
     /** Problems with image pull secrets concern the whole pod. */
-    warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: FoundImage) => {
+    warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: ImageCheck) => {
       for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
     }),
-    recordEventOfHeldUp: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
+    recordEventOfBlocked: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
       for (const event of heldUp.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
     }),
     report: sendTo(
@@ -117,16 +117,16 @@ export const imageSetup = setup({
         waitingReason,
       }),
     ),
-    takeFound: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: FoundImage) => {
+    recordPresentImage: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: ImageCheck) => {
       enqueue.assign({ imageRef: imageRef ?? '' });
       for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
     }),
     update: assign(({ event }) => (event.type === 'image.update' ? { pod: event.pod } : {})),
-    recordLookFailure: assign(({ context, event }) => {
+    recordCheckFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
       return setback(context, failure, inspectReason(context.image, failure));
     }),
-    tellLookFailure: enqueueActions(({ context: { image, involved, heldUp }, event, enqueue }) => {
+    recordCheckFailureEvents: enqueueActions(({ context: { image, involved, heldUp }, event, enqueue }) => {
       const failure = failureOf(event);
       for (const told of recordedEvents(involved, inspectionFailed(image, failure))) enqueue.emit(told);
       for (const each of heldUp) for (const told of recordedEvents(each, inspectionError(failure))) enqueue.emit(told);
@@ -136,7 +136,7 @@ export const imageSetup = setup({
       return setback(context, failure, pullReason(failure));
     }),
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
-    countShown: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - SHOWN_FAILED_MS) })),
+    deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_SHOWN_MS) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /**
      * A retry is queued behind all other requests. Otherwise a registry that never responds would get the slot each

@@ -15,8 +15,8 @@ export type LeaseInput = {
 };
 
 /** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
-const FIRST_WAIT_MS = 200;
-const LONGEST_WAIT_MS = 7_000;
+const INITIAL_RETRY_MS = 200;
+const MAX_RETRY_MS = 7_000;
 
 /** Maximum jitter of the interval, as a fraction, so that nodes do not renew at the same time. */
 const LATENESS = 0.04;
@@ -25,7 +25,7 @@ export type LeaseContext = LeaseInput & {
   /** Time until the next renewal, in milliseconds. */
   readonly restMs: number;
   /** Whether the Node was registered while the renewal was in flight. */
-  readonly hasNodeCome: boolean;
+  readonly wasNodeRegistered: boolean;
   readonly waitMs: number;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
@@ -46,22 +46,22 @@ export const leaseMachine = setup({
   actors: { renewLease: port('renewLease'), timer: timerPort() },
   guards: {
     isHeld: ({ event }) => answerIn(event).isHeld,
-    hasNodeCome: ({ context }) => context.hasNodeCome,
+    wasNodeRegistered: ({ context }) => context.wasNodeRegistered,
   },
   actions: {
-    begin: assign({ hasNodeCome: false }),
-    noteNode: assign({ hasNodeCome: true }),
+    begin: assign({ wasNodeRegistered: false }),
+    recordNodeRegistered: assign({ wasNodeRegistered: true }),
     /** The API server is reachable again, so that other updates need not wait. */
-    tellRegained: enqueueActions(({ context: { failure }, enqueue }) => {
+    reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),
     recordAnswer: assign(({ context: { everyMs }, event }) => {
       const restMs = everyMs * (1 + LATENESS * answerIn(event).chance);
-      return { restMs, waitMs: FIRST_WAIT_MS, failure: undefined };
+      return { restMs, waitMs: INITIAL_RETRY_MS, failure: undefined };
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      return { failure, retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
+      return { failure, retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
     }),
   },
 }).createMachine({
@@ -70,7 +70,13 @@ export const leaseMachine = setup({
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<LeaseContext>) => ({ dueAt: since + context.restMs }),
   },
-  context: ({ input }) => ({ ...input, restMs: input.everyMs, hasNodeCome: false, waitMs: FIRST_WAIT_MS, retryAt: 0 }),
+  context: ({ input }) => ({
+    ...input,
+    restMs: input.everyMs,
+    wasNodeRegistered: false,
+    waitMs: INITIAL_RETRY_MS,
+    retryAt: 0,
+  }),
   initial: 'renewing',
   states: {
     renewing: {
@@ -81,13 +87,18 @@ export const leaseMachine = setup({
         src: 'renewLease',
         input: null,
         onDone: [
-          { guard: 'isHeld', target: 'current', actions: ['tellRegained', 'recordAnswer'] },
-          { guard: 'hasNodeCome', target: 'renewing', reenter: true, actions: ['tellRegained', 'recordAnswer'] },
-          { target: 'awaitingNode', actions: ['tellRegained', 'recordAnswer'] },
+          { guard: 'isHeld', target: 'current', actions: ['reportRecovery', 'recordAnswer'] },
+          {
+            guard: 'wasNodeRegistered',
+            target: 'renewing',
+            reenter: true,
+            actions: ['reportRecovery', 'recordAnswer'],
+          },
+          { target: 'awaitingNode', actions: ['reportRecovery', 'recordAnswer'] },
         ],
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
-      on: { 'node.registered': { actions: 'noteNode' } },
+      on: { 'node.registered': { actions: 'recordNodeRegistered' } },
     },
     current: {
       tags: 'steady',
@@ -98,14 +109,14 @@ export const leaseMachine = setup({
     /** Without a Node object the node needs no lease. */
     awaitingNode: {
       tags: 'waiting',
-      meta: { waitsFor: 'a Node object, without which there is no lease, looked for again', until: 'dueAt' },
+      meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
       on: { 'timer.elapsed': 'renewing', 'node.registered': 'renewing' },
     },
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to renew the lease', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
       on: { 'timer.elapsed': 'renewing', 'node.registered': 'renewing' },
     },
   },

@@ -56,14 +56,14 @@ const nextOf = (context: LimiterContext): SlotRequest | undefined =>
  * The waiting requests in the order in which they will be granted. Those blocked by slow holders of their own origin,
  * or by their subject, come last.
  */
-export const lineOf = (context: LimiterContext): readonly SlotRequest[] => {
+export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] => {
   const isHeldUp = (request: SlotRequest) =>
     !isOpenTo({ ...context, held: context.held.filter((each) => each.slow || isOfSame(each, request)) }, request);
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
 /** The holders that block a request. */
-export function holdersFor({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
+export function blockingHolders({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
   const ofSame = held.filter((each) => isOfSame(each, request));
   return ofSame.length > 0 ? ofSame : held.filter((each) => each.slow === undefined || each.origin === request.origin);
 }
@@ -85,7 +85,7 @@ const meta: StateMeta = {
         `${held.length - slow}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
         ...(slow > 0 ? [`plus ${slow} slow`] : []),
       ],
-      lists: { 'held by': keysOf(held), queued: keysOf(lineOf(context)) },
+      lists: { 'held by': keysOf(held), queued: keysOf(waitingOrder(context)) },
     };
   },
 };
@@ -117,7 +117,7 @@ export const limiterMachine = setup({
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
       return { held: without(context.held, drop), queue: without(context.queue, drop) };
     }),
-    setSlowAside: assign(({ context: { held } }) => ({
+    markHoldersSlow: assign(({ context: { held } }) => ({
       held: held.map((each): HeldSlot => ({ ...each, slow: true })),
     })),
     grant: enqueueActions(({ context, event, enqueue, self }) => {
@@ -169,7 +169,7 @@ export const limiterMachine = setup({
       },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.slowAfterMs ?? 0 }) },
       always: { guard: 'hasRoom', target: 'open' },
-      on: { 'timer.elapsed': { target: 'open', actions: 'setSlowAside' } },
+      on: { 'timer.elapsed': { target: 'open', actions: 'markHoldersSlow' } },
     },
   },
 });

@@ -44,10 +44,10 @@ type MirrorContext = MirrorInput & {
  * A refusal, for example because of a missing namespace or a quota, tends to last. A kubelet retries every 60 s to 90
  * s.
  */
-const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 60_000;
+const INITIAL_RETRY_MS = 5_000;
+const MAX_RETRY_MS = 60_000;
 /** The watch normally shows a created mirror pod at once. Afterwards the watch is assumed to be broken. */
-const SIGHT_MS = 60_000;
+const WATCH_LAG_MS = 60_000;
 
 interface Args {
   readonly context: MirrorContext;
@@ -84,12 +84,12 @@ const mirrorSetup = setup({
   },
   actions: {
     record: assign(({ event }) => (event.type === 'mirror.changed' ? { facts: event.facts } : {})),
-    recordDone: assign({ failure: undefined, waitMs: FIRST_WAIT_MS }),
-    beginRemoval: assign(({ context }) => ({ removing: seenNow(context)?.uid ?? '' })),
+    recordDone: assign({ failure: undefined, waitMs: INITIAL_RETRY_MS }),
+    startRemoval: assign(({ context }) => ({ removing: seenNow(context)?.uid ?? '' })),
     recordRemoved: assign(({ context: { removing } }) => ({ removed: removing })),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      return { failure, retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
+      return { failure, retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
     }),
   },
 });
@@ -97,7 +97,7 @@ const mirrorSetup = setup({
 export const mirrorMachine = mirrorSetup.createMachine({
   id: 'mirror',
   description: 'The mirror pod by which the cluster sees a static pod.',
-  context: ({ input }) => ({ ...input, removing: '', removed: '', waitMs: FIRST_WAIT_MS, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, removing: '', removed: '', waitMs: INITIAL_RETRY_MS, retryAt: 0 }),
   initial: 'deciding',
   on: { 'mirror.changed': { target: '.deciding', actions: 'record' } },
   states: {
@@ -112,7 +112,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         { target: 'awaitingNode' },
       ],
     },
-    held: { tags: 'waiting', meta: { waitsFor: 'the static pod of this name to end' } },
+    held: { tags: 'waiting', meta: { waitsFor: 'the static pod of this name to terminate' } },
     awaitingNode: { tags: 'waiting', meta: { waitsFor: 'the node to be registered' } },
     creating: {
       tags: 'working',
@@ -120,16 +120,16 @@ export const mirrorMachine = mirrorSetup.createMachine({
       invoke: {
         src: 'createMirror',
         input: ({ context }) => ({ pod: podOf(context), nodeUid: context.facts.nodeUid }),
-        onDone: { target: 'awaitingSight', actions: 'recordDone' },
+        onDone: { target: 'awaitingWatch', actions: 'recordDone' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
       // The result of the call in flight is awaited first.
       on: { 'mirror.changed': { actions: 'record' } },
     },
-    awaitingSight: {
+    awaitingWatch: {
       tags: 'waiting',
-      meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: SIGHT_MS },
-      invoke: { src: 'timer', input: { after: SIGHT_MS } },
+      meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
+      invoke: { src: 'timer', input: { after: WATCH_LAG_MS } },
       always: { guard: 'isSeen', target: 'deciding' },
       // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
       // known.
@@ -139,7 +139,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
     removing: {
       tags: 'working',
       meta: { waitsFor: 'the mirror pod to be removed' },
-      entry: 'beginRemoval',
+      entry: 'startRemoval',
       invoke: {
         src: 'removeMirror',
         input: ({ context: { namespace, name, removing } }) => ({ namespace, name, uid: removing }),
@@ -153,7 +153,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to bring the mirror pod up to date', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
       on: { 'timer.elapsed': 'deciding' },
     },
   },

@@ -7,9 +7,9 @@ import { lookUp } from '../../base/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
-import { noMirrors } from '../mirror/known.ts';
+import { noMirrors } from '../mirror/mirrorRecords.ts';
 import type { FeedName } from '../shared/events.ts';
-import { admittedBy, isOfCluster, recordedCluster, roomBy } from './cluster.ts';
+import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
@@ -52,10 +52,10 @@ const chartSetup = nodeSetup
         if (event.type !== 'status.changed') return;
         for (const name of context.sinks) enqueue.sendTo(sinkId(name), event);
       }),
-      passOnFacts: enqueueActions(({ context, event, enqueue }) => {
+      forwardFacts: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'node.factsChanged') return;
         const { allocatable = context.allocatable, admissionNode: own } = event;
-        const changed = { capacity: roomBy(context, allocatable), node: admittedBy(context, own) };
+        const changed = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
@@ -102,13 +102,13 @@ const chartSetup = nodeSetup
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
       }),
       recordCluster: enqueueActions(({ context, event, enqueue }) => {
-        if (!isOfCluster(event)) return;
-        enqueue.assign(recordedCluster(context, event));
+        if (!isClusterFact(event)) return;
+        enqueue.assign(clusterChanges(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
         const known = { ownNode: event.node };
         const changed = {
-          capacity: roomBy(known, context.allocatable),
-          node: admittedBy(known, admissionNode(context)),
+          capacity: podCapacity(known, context.allocatable),
+          node: admissionLabels(known, admissionNode(context)),
         };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
         const names = alternativeNamesOf(event.node?.addresses ?? []);
@@ -131,7 +131,7 @@ const chartSetup = nodeSetup
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),
       /** Reports the node status to the cluster at once. */
-      tellCluster: enqueueActions(({ context, enqueue }) => {
+      reportNodeStatus: enqueueActions(({ context, enqueue }) => {
         const { isReady } = context.readiness;
         if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
@@ -144,7 +144,7 @@ const chartSetup = nodeSetup
 
 export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
-  description: 'The node: finds out what is running and what should be, runs the pods, and drains.',
+  description: 'The node: discovers what is running, runs the wanted pods, and drains.',
   meta: { moments, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
     const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
@@ -189,7 +189,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       drained: [],
       heardAt: 0,
       broken: [],
-      health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
+      health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
     };
   },
   invoke: [
@@ -216,31 +216,31 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'config.problemsChanged': { actions: 'recordSource' },
     'config.sourceChanged': { actions: 'recordSource' },
     'config.sourceUnread': { actions: 'recordUnread' },
-    'config.mirrorsChanged': { actions: ['recordMirrors', 'tellMirrors'] },
+    'config.mirrorsChanged': { actions: ['recordMirrors', 'updateMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
-    'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
+    'node.factsChanged': { actions: ['recordFact', 'forwardFacts', 'reportNodeStatus'] },
     'cluster.watchChanged': { actions: 'recordCluster' },
     'cluster.eventsChanged': { actions: 'recordCluster' },
-    'cluster.nodeSeen': { actions: ['recordCluster', 'tellMirrors'] },
+    'cluster.nodeSeen': { actions: ['recordCluster', 'updateMirrors'] },
     'cluster.objectsChanged': { actions: 'routeObjects' },
-    'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
-    'node.csiInitialized': { actions: ['recordRegistration', 'noteReadiness', 'tellCluster'] },
-    'node.leaseRegained': { actions: 'tellCluster' },
-    'runtime.plegChanged': { actions: ['recordFact', 'tellCluster'] },
+    'node.registered': { actions: ['recordRegistration', 'updateMirrors'] },
+    'node.csiInitialized': { actions: ['recordRegistration', 'recordReadiness', 'reportNodeStatus'] },
+    'node.leaseRegained': { actions: 'reportNodeStatus' },
+    'runtime.plegChanged': { actions: ['recordFact', 'reportNodeStatus'] },
     'runtime.podCidrChanged': { actions: 'recordFact' },
     'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', 'noteReadiness', 'tellCluster'] },
-      { actions: ['recordHealth', 'noteReadiness', 'tellCluster'] },
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', 'recordReadiness', 'reportNodeStatus'] },
+      { actions: ['recordHealth', 'recordReadiness', 'reportNodeStatus'] },
     ],
     'admission.preempting': { actions: 'preempt' },
-    'node.drain': { target: '.draining', actions: ['recordFact', 'tellCluster'] },
-    'node.ticked': { actions: ['recordFact', 'noteReadiness'] },
+    'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },
+    'node.ticked': { actions: ['recordFact', 'recordReadiness'] },
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'leaveLimiters'] },
+      { guard: 'isOfPod', actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
     ],
   },
@@ -253,7 +253,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       always: {
         guard: 'isRuntimeSeen',
         target: 'recovering',
-        actions: ['noteReadiness', 'releaseRegistration', 'tellCluster'],
+        actions: ['recordReadiness', 'releaseRegistration', 'reportNodeStatus'],
       },
       on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },

@@ -1,7 +1,7 @@
 /** The node's data about its cluster. */
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
-import type { ClusterFact, SeenNode } from '../shared/clusterFacts.ts';
+import type { ClusterFact, OwnNodeState } from '../shared/clusterFacts.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';
 import type { SourceState } from './source.ts';
@@ -23,7 +23,7 @@ export interface ClusterKnowledge {
   /** Undefined until the Node is registered. `isInitialized` is set once its CSINode exists as well. */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   /** The node's own Node object. Null if it does not exist, undefined until the API server has been read. */
-  readonly ownNode?: SeenNode | null;
+  readonly ownNode?: OwnNodeState | null;
   /** States of the watches other than the one on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;
   /** Queue of events to the API server. Undefined if no event has had to wait. */
@@ -31,7 +31,7 @@ export interface ClusterKnowledge {
 }
 
 /** Returns the changes of the context for a fact about the cluster. */
-export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
+export function clusterChanges({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
@@ -39,13 +39,13 @@ export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFac
   return { watches: { ...Object.fromEntries(others), ...(event.state ? { [event.watch]: event.state } : {}) } };
 }
 
-export const isOfCluster = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
+export const isClusterFact = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
 
 /**
  * The node's capacity for pods, including extended resources that others have added to the Node, such as those of
  * device plugins.
  */
-export function roomBy({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
+export function podCapacity({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
   return ownNode?.extended ? { ...own, extra: { ...ownNode.extended, ...own.extra } } : own;
 }
 
@@ -53,7 +53,7 @@ export function roomBy({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capa
  * The labels and taints that admission uses: those of the Node, which others may change, or the node's own if there is
  * no Node.
  */
-export function admittedBy(
+export function admissionLabels(
   { ownNode }: Pick<ClusterKnowledge, 'ownNode'>,
   own: Partial<Pick<AdmissionNode, 'labels' | 'taints'>> = {},
 ): Partial<Pick<AdmissionNode, 'labels' | 'taints'>> {

@@ -26,5 +26,8 @@ const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess,
   state: 'in use',
   tags: ['steady'],
   since,
-  facts: [`asks ${server}${user === '' ? '' : ` as ${user}`} by ${means}`, `context ${context} of ${kubeconfig}`],
+  facts: [
+    `connects to ${server}${user === '' ? '' : ` as ${user}`} with ${means}`,
+    `context ${context} of ${kubeconfig}`,
+  ],
 });

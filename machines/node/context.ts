@@ -29,7 +29,7 @@ import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
-import type { MirrorsKnown } from '../mirror/known.ts';
+import type { MirrorRecords } from '../mirror/mirrorRecords.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
 import type { GarbageFound } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
@@ -116,7 +116,7 @@ export interface NodeContext
     ClusterKnowledge {
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
-  readonly mirrors: MirrorsKnown;
+  readonly mirrors: MirrorRecords;
   /** The pods that each source wants, by UID. Contains only sources that have listed their pods. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   readonly sourceStates: Readonly<Record<string, SourceState>>;
@@ -251,7 +251,7 @@ export function withObserved(
 }
 
 /** Drops the observations of a terminated pod, except for objects of another agent. */
-export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
+export function withoutObserved({ observed: all }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
   if (all === undefined) return {};
   const { [uid]: _, ...observed } = all;
   const old = lookUp(all, uid);
@@ -287,12 +287,12 @@ function foreignAfter(
 }
 
 /** Merges the pods with leftover files, one per UID. */
-export function withLeft(left: readonly LeftPod[], found: readonly LeftPod[]): readonly LeftPod[] {
+export function mergeLeftovers(left: readonly LeftPod[], found: readonly LeftPod[]): readonly LeftPod[] {
   return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
 }
 
 /** Returns the changes of the context for a fact about the node itself. */
-export function recordedFact(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
+export function factChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
     case 'node.ticked':
       return { heardAt: event.at };
@@ -311,7 +311,7 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // Pods with leftover files get an actor that terminates them and removes the files.
     case 'garbage.podsFound':
-      return { left: withLeft(context.left, event.left), foreign: foreignAfter(context, event) };
+      return { left: mergeLeftovers(context.left, event.left), foreign: foreignAfter(context, event) };
     default:
       return {};
   }

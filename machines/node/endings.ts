@@ -64,7 +64,11 @@ function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): 
  * it was admitted for while a container may run, and its host ports while a sandbox is ready. Terminated containers hold
  * nothing (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
  */
-export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): AdmissionEvent {
+export function terminatingEntry(
+  { allocations, statuses }: NodeContext,
+  pod: Pod,
+  observed: ObservedPod,
+): AdmissionEvent {
   const { uid } = pod.metadata;
   const hasSandbox = observed.sandboxes.some(({ state }) => state === 'ready');
   const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
@@ -85,7 +89,7 @@ export const terminationOf = (pod: Pod, reason: TerminationReason, at: number): 
 });
 
 /** Returns a pod that no source has listed, as reconstructed from the runtime, with its termination. */
-export function endingOfUnheard(
+export function terminationOfUnlisted(
   observed: ObservedPod,
   { isOrphan, at }: { readonly isOrphan: boolean; readonly at: number },
 ): { readonly pod: Pod; readonly termination: Termination } {
@@ -110,7 +114,7 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
  * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. It
  * terminates within its own grace period and gets that phase (C2). Undefined for any other pod.
  */
-export function endElsewhere(pod: Pod, at: number): Termination | undefined {
+export function terminationElsewhere(pod: Pod, at: number): Termination | undefined {
   const phase = pod.status?.phase;
   if (sourceOf(pod) !== 'api' || !isTerminalPhase(phase)) return undefined;
   return { ...terminationOf(pod, 'EndedElsewhere', at), phase, stays: true };

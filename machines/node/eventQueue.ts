@@ -54,9 +54,9 @@ export function eventQueueView(queue: EventQueueState): FeedView {
   ];
   const due = until === undefined ? {} : { until };
   if (failure !== undefined) {
-    const waitingFor = until === undefined ? 'an event to be taken' : 'another attempt to send events';
+    const waitingFor = until === undefined ? 'an event to be accepted' : 'another attempt to send events';
     return { ...own, tags: ['retrying'], waitingFor, facts, lastFailure: failure, ...due };
   }
   if (until === undefined) return { ...own, tags: ['steady'], facts };
-  return { ...own, tags: ['waiting'], waitingFor: 'pods that wait to be started, which go first', facts, ...due };
+  return { ...own, tags: ['waiting'], waitingFor: 'pods that are waiting to start, which go first', facts, ...due };
 }

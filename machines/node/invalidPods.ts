@@ -7,7 +7,7 @@ import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
 /** Maximum length of the reasons in an event, in characters. */
-const LONGEST_REASONS = 1_024;
+const MAX_REASONS_LENGTH = 1_024;
 
 /** Returns one event for each pod of an API server that has become unreadable, or unreadable for different reasons. */
 export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
@@ -16,7 +16,7 @@ export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: 
   return [...reasonsByUid(event.problems)].flatMap(([uid, { pod, reasons }]) => {
     if (before.get(uid)?.reasons === reasons) return [];
     const [namespace = '', name = ''] = pod.split('/');
-    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${truncate(reasons, LONGEST_REASONS)}`;
+    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${truncate(reasons, MAX_REASONS_LENGTH)}`;
     return recordedEvents(
       { kind: 'Pod', apiVersion: 'v1', namespace, name, uid },
       warning('FailedValidation', message),

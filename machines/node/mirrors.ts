@@ -5,7 +5,7 @@ import { sameValue } from '../../base/sameValue.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod, sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { ObservedMirror } from '../../kubernetes/mirror.ts';
-import type { NamedMirror } from '../mirror/known.ts';
+import type { NamedMirror } from '../mirror/mirrorRecords.ts';
 import type { NodeContext } from './context.ts';
 import { type NodeActs, nodeSetup, sinkId } from './setup.ts';
 import { haveSourcesSpoken } from './wanted.ts';
@@ -63,8 +63,8 @@ const isSame = ({ seen, ...one }: NamedMirror, { seen: otherSeen, ...other }: Na
   one.pod === other.pod && one.isHeld === other.isHeld && one.nodeUid === other.nodeUid && sameValue(seen, otherSeen);
 
 const actions = {
-  keepMirrors: nodeSetup.assign(({ context: { mirrors } }) => ({ mirrors: { ...mirrors, isKept: true } })),
-  tellMirrors: enqueueActions(({ context, enqueue }: NodeActs) => {
+  manageMirrors: nodeSetup.assign(({ context: { mirrors } }) => ({ mirrors: { ...mirrors, isKept: true } })),
+  updateMirrors: enqueueActions(({ context, enqueue }: NodeActs) => {
     const { told, isKept } = context.mirrors;
     if (context.cluster === undefined || !isKept) return;
     const now = mirrorsNow(context);

@@ -4,7 +4,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
-import { endingOfUnheard, terminationOf } from './endings.ts';
+import { terminationOf, terminationOfUnlisted } from './endings.ts';
 import { admittedBefore, haveSourcesSpoken, isUnreadable, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
@@ -41,7 +41,7 @@ export function stranded(context: NodeContext): PodInput[] {
     const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
     const { pod, termination } = wanted
       ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
-      : endingOfUnheard(observed, { isOrphan, at });
+      : terminationOfUnlisted(observed, { isOrphan, at });
     // The pod's termination was already reported. A list that shows it again is outdated or shows leftovers.
     const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
     return {
@@ -70,7 +70,7 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
     ({ uid }) => !isWanted(context, uid) && !isUnreadable(context, uid),
   );
   return unwanted.map((observed) => {
-    const { pod, termination } = endingOfUnheard(observed, { isOrphan: !context.endsAll, at: context.heardAt });
+    const { pod, termination } = terminationOfUnlisted(observed, { isOrphan: !context.endsAll, at: context.heardAt });
     return { ...podInput(context, pod, observed), termination };
   });
 }

@@ -23,22 +23,22 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { lastAllocation, type PodRef } from '../shared/views.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
+  factChanges,
+  mergeLeftovers,
   type NodeContext,
   type NodeInput,
   ownPartOf,
-  recordedFact,
   uidOf,
-  withLeft,
   withObserved,
+  withoutObserved,
   withoutRestored,
-  withoutSeen,
 } from './context.ts';
-import { entryOfEnding } from './endings.ts';
+import { terminatingEntry } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
 import { invalidPods } from './invalidPods.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { readinessAfter } from './readiness.ts';
-import { brokenPod, haveSourcesSpoken, recordedSource } from './wanted.ts';
+import { brokenPod, haveSourcesSpoken, sourceChanges } from './wanted.ts';
 
 export const podId = (uid: string) => `pod/${uid}` as const;
 export const sinkId = (name: string) => `statusSink/${name}` as const;
@@ -106,12 +106,12 @@ export const nodeSetup = setup({
      * Spawns the actors of pods, which no other action does. Terminating pods first take the resources and the name
      * that they still hold (C24).
      */
-    beginPods: enqueueActions(({ context, enqueue }, { inputs, ending }: Beginning) => {
+    spawnPods: enqueueActions(({ context, enqueue }, { inputs, ending }: Beginning) => {
       if (inputs.length === 0) return;
       const begun = inputs.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const);
       for (const input of inputs) {
         const { pod, observed, termination } = input;
-        if (termination) enqueue.sendTo('admission', entryOfEnding(context, pod, observed));
+        if (termination) enqueue.sendTo('admission', terminatingEntry(context, pod, observed));
         enqueue.spawnChild('pod', { id: podId(pod.metadata.uid), input });
       }
       const tickets = Math.max(context.tickets, ...inputs.map(({ ticket }) => ticket));
@@ -121,7 +121,7 @@ export const nodeSetup = setup({
      * In a cluster, the node status reports readiness instead, because the change counts from the condition in the
      * Node.
      */
-    noteReadiness: enqueueActions(({ context, event, enqueue }) => {
+    recordReadiness: enqueueActions(({ context, event, enqueue }) => {
       const readiness = readinessAfter(context, event);
       if (readiness === context.readiness) return;
       enqueue.assign({ readiness });
@@ -132,12 +132,12 @@ export const nodeSetup = setup({
     }),
     recordSource: enqueueActions(({ context, event, enqueue }) => {
       for (const each of invalidPods(context, event)) enqueue.emit(each);
-      enqueue.assign(recordedSource(context, event));
+      enqueue.assign(sourceChanges(context, event));
     }),
     recordObserved: assign(({ context, event }) =>
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
-    recordFact: assign(({ context, event }) => recordedFact(context, event)),
+    recordFact: assign(({ context, event }) => factChanges(context, event)),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podsObserved') return;
       for (const shown of event.pods) {
@@ -156,7 +156,7 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
     /** Saves the last allocation of a failed actor, from which its replacement continues (C25). */
-    keepAllocation: assign(({ context, event, self }) => {
+    saveAllocation: assign(({ context, event, self }) => {
       const uid = uidOf(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
       const allocation = pod && lastAllocation(pod);
@@ -166,16 +166,16 @@ export const nodeSetup = setup({
      * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left that would
      * show it.
      */
-    keepBroken: assign(({ context, event }) => {
+    recordLeftover: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
-      return broken ? { left: withLeft(context.left, [{ ...broken, isMarked: true }]) } : {};
+      return broken ? { left: mergeLeftovers(context.left, [{ ...broken, isMarked: true }]) } : {};
     }),
     /**
      * Forgets observations of a terminated pod, which are older than its termination. Any remaining object is reported
      * again as a change.
      */
     forgetSeen: assign(({ context, event }) => ({
-      ...withoutSeen(context, uidOf(event)),
+      ...withoutObserved(context, uidOf(event)),
       ...withoutRestored(context, uidOf(event)),
     })),
     /** Releases the slots of a pod's failed actor, which did not release them itself. */

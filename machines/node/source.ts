@@ -114,8 +114,8 @@ export function sourceView(
 }
 
 const WATCH_WAITS: SourceWaits = {
-  reading: 'all of them to be read',
-  failing: 'another attempt to watch them',
+  reading: 'its objects to be read',
+  failing: 'another attempt to watch its objects',
   broken: 'a restart of the agent',
 };
 

@@ -10,7 +10,7 @@ import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
-import { deletionOf, endElsewhere, terminationOf } from './endings.ts';
+import { deletionOf, terminationElsewhere, terminationOf } from './endings.ts';
 
 /** Annotation with the name of the pod's source. */
 const SOURCE = 'kubernetes.io/config.source';
@@ -21,7 +21,7 @@ type Known = NodeContext['pods'][string];
  * Returns the changes of the context for an event of a source: its full list, one changed pod, problems of one file, or
  * its state.
  */
-export function recordedSource(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
+export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unread } = context;
   if (event.type === 'config.podsListed') {
     const { source, at, problems: wrong = [], warnings: odd = [], isPartial = false } = event;
@@ -159,7 +159,7 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     const input = podInput(context, pod, observedOf(context, pod));
     const { restored, bornAt } = input;
     const probed = lookUp(context.probed, pod.metadata.uid);
-    const end = restored ? terminationOf(pod, 'Completed', bornAt) : endElsewhere(pod, bornAt);
+    const end = restored ? terminationOf(pod, 'Completed', bornAt) : terminationElsewhere(pod, bornAt);
     const termination = deletionOf(pod, bornAt) ?? end;
     return {
       ...input,
@@ -194,14 +194,14 @@ export const edited = (
   });
 
 /** The events that update a pod's actor to a new version. Empty if nothing relevant has changed. */
-export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
+export function updateEvents(before: Pod, pod: Pod, at: number): PodEvent[] {
   const changed = podUpdate(before, pod);
   const { metadata } = pod;
   const facts: PodEvent[] = [];
   if (changed.spec) facts.push({ type: 'pod.update', pod });
   else if (changed.metadata) facts.push({ type: 'pod.metadataChanged', metadata });
   if (changed.conditions) facts.push({ type: 'pod.conditionsChanged', conditions: pod.status?.conditions });
-  const end = before.status?.phase === pod.status?.phase ? undefined : endElsewhere(pod, at);
+  const end = before.status?.phase === pod.status?.phase ? undefined : terminationElsewhere(pod, at);
   const termination = changed.deletion ? (deletionOf(pod, at) ?? end) : end;
   if (termination) facts.push({ type: 'pod.terminate', termination });
   return facts;

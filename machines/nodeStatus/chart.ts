@@ -45,7 +45,7 @@ export const nodeStatusMachine = setup({
   actions: {
     markStale: assign({ isStale: true }),
     begin: assign({ isStale: false }),
-    recordTold: assign({ failure: undefined }),
+    recordReported: assign({ failure: undefined }),
     recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
       for (const each of recordedEvents(involvedNode(nodeName), toldIn(event))) enqueue.emit(each);
     }),
@@ -56,7 +56,7 @@ export const nodeStatusMachine = setup({
   },
 }).createMachine({
   id: 'nodeStatus',
-  description: 'The status of the Node object: reported on change, and every so often in any case.',
+  description: 'The status of the Node object: reported on change and at regular intervals.',
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
   },
@@ -83,8 +83,8 @@ export const nodeStatusMachine = setup({
         src: 'putNodeStatus',
         input: null,
         onDone: [
-          { guard: 'isStale', target: 'reporting', reenter: true, actions: ['recordTold', 'recordEvents'] },
-          { target: 'current', actions: ['recordTold', 'recordEvents'] },
+          { guard: 'isStale', target: 'reporting', reenter: true, actions: ['recordReported', 'recordEvents'] },
+          { target: 'current', actions: ['recordReported', 'recordEvents'] },
         ],
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },

@@ -22,23 +22,23 @@ export const activeDeadlineMachine = setup({
     /** `byWallClock` marks a wait that ends when the clock shows the deadline, even if the clock is set. */
     tags: {} as StateTag | 'byWallClock',
   },
-  actors: { pickMoment: port('pickMoment'), timer: timerPort() },
-  guards: { isOfEnd: ({ context }) => context.ends },
+  actors: { pickTime: port('pickTime'), timer: timerPort() },
+  guards: { limitsTermination: ({ context }) => context.ends },
   actions: {
     tell: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
       return { type: 'pod.deadlineExceeded', deadline, at };
     }),
-    tellOverdue: sendTo(parent<PodEvent>(), ({ context: { deadline } }) => {
+    reportKillLimitExceeded: sendTo(parent<PodEvent>(), ({ context: { deadline } }) => {
       return { type: 'pod.killLimitExceeded', deadline };
     }),
   },
 }).createMachine({
   id: 'activeDeadline',
-  description: 'The activeDeadlineSeconds of one pod, or the time limit of its end.',
+  description: 'The activeDeadlineSeconds of one pod, or the time limit of its termination.',
   context: ({ input }) => input,
   initial: 'choosing',
   states: {
-    choosing: { tags: 'working', always: [{ guard: 'isOfEnd', target: 'ending' }, { target: 'counting' }] },
+    choosing: { tags: 'working', always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }] },
     /** Counts by wall clock from the startTime in the status (`pkg/kubelet/active_deadline.go`). */
     counting: {
       tags: ['waiting', 'byWallClock'],
@@ -48,9 +48,9 @@ export const activeDeadlineMachine = setup({
     },
     ending: {
       tags: 'waiting',
-      meta: { waitsFor: 'its pod to end', until: 'deadline' },
+      meta: { waitsFor: 'its pod to terminate', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
-      on: { 'timer.elapsed': { target: 'exceeded', actions: 'tellOverdue' } },
+      on: { 'timer.elapsed': { target: 'exceeded', actions: 'reportKillLimitExceeded' } },
     },
     /**
      * The grace period starts now, because the deadline may have been set when it had already passed, or the clock may
@@ -58,9 +58,9 @@ export const activeDeadlineMachine = setup({
      */
     dating: {
       tags: 'working',
-      meta: { waitsFor: 'the grace of its pod to begin' },
+      meta: { waitsFor: 'the grace period of its pod to start' },
       invoke: {
-        src: 'pickMoment',
+        src: 'pickTime',
         input: { withinMs: 0 },
         onDone: { target: 'exceeded', actions: { type: 'tell', params: ({ event }) => event.output.at } },
         onError: { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },

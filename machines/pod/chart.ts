@@ -36,7 +36,7 @@ const chartSetup = podSetup
   .extend({
     guards: {
       /** The pod's phase at the API server is terminal already, as the node has reported. */
-      isOwnEnd: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
+      isKnownToServer: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
       isKillLimitStale: ({ context }) => killUntil(context) !== context.killUntil,
     },
@@ -120,14 +120,14 @@ const chartSetup = podSetup
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
       /** Objects that volumes or containers use, or miss, may have changed. */
-      passOnObjects: enqueueActions(({ context, enqueue }) => {
+      forwardObjectChange: enqueueActions(({ context, enqueue }) => {
         command(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },
           { names: Object.keys(context.containers), event: { type: 'container.objectsChanged' } },
         ]);
       }),
       /** Applies a change of one container before the next full list. */
-      seeContainer: enqueueActions(({ context, event, enqueue }) => {
+      observeContainer: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.containerSeen') return;
         const { container } = event;
         enqueue.assign({ observed: withContainer(context.observed, container) });
@@ -153,20 +153,20 @@ export const podMachine = chartSetup.createMachine({
     { guard: 'isKillLimitStale', actions: 'countKillLimit' },
   ],
   on: {
-    'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
+    'pod.update': { actions: ['desire', 'recordResizeRefusal', 'requestAdmission'] },
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
-    'pod.objectsChanged': { actions: 'passOnObjects' },
+    'pod.objectsChanged': { actions: 'forwardObjectChange' },
     'pod.rewanted': { actions: 'recordRewanted' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
-    'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', recordDeadlineEvent] },
+    'pod.deadlineExceeded': { target: '.terminating', actions: ['recordExceededDeadline', recordDeadlineEvent] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'container.sized': { actions: 'recordSizing' },
     'pod.batchDue': { actions: 'sendBatch' },
     'runtime.podObserved': { actions: 'observe' },
-    'runtime.containerSeen': { actions: 'seeContainer' },
-    'runtime.returned': { actions: 'passOnReturn' },
+    'runtime.containerSeen': { actions: 'observeContainer' },
+    'runtime.returned': { actions: 'forwardRuntimeReturn' },
     'runtime.networkChanged': { actions: 'recordNetwork' },
     'admission.admitted': { actions: 'applyUpdate' },
     'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
@@ -177,7 +177,7 @@ export const podMachine = chartSetup.createMachine({
     new: {
       tags: ['working', 'settingUp'],
       always: [
-        { guard: 'mustEnd', target: 'terminating' },
+        { guard: 'mustTerminate', target: 'terminating' },
         { guard: 'isRunByOthers', target: 'awaitingOthers' },
         { guard: 'hasForgottenRuns', target: 'recalling' },
         { target: 'admitting' },
@@ -190,7 +190,11 @@ export const podMachine = chartSetup.createMachine({
     /** The node has refused the pod. It remains Failed until no source wants it. */
     refused: {
       tags: ['failed', 'ended', 'reclaimed'],
-      on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {}, 'pod.terminate': { guard: 'isOwnEnd' } },
+      on: {
+        'pod.update': { actions: 'desire' },
+        'pod.deadlineExceeded': {},
+        'pod.terminate': { guard: 'isKnownToServer' },
+      },
     },
     preparing,
     sandboxing,
@@ -205,7 +209,7 @@ export const podMachine = chartSetup.createMachine({
         'pod.update': { actions: 'desire' },
         'admission.admitted': {},
         'pod.deadlineExceeded': {},
-        'pod.terminate': { guard: 'isOwnEnd' },
+        'pod.terminate': { guard: 'isKnownToServer' },
       },
     },
     terminated: {

@@ -103,7 +103,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    */
   readonly lostTasks?: number;
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
-  readonly turnsGiven: readonly string[];
+  readonly turnsTaken: readonly string[];
   /** The containers to be launched in the present round, in order (C9). */
   readonly round: readonly string[];
   /**
@@ -210,7 +210,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     containerIds: {},
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
-    turnsGiven: [],
+    turnsTaken: [],
     round: [],
     initialized: false,
     released: [],

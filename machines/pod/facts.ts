@@ -8,7 +8,7 @@ import { childrenOf } from '../shared/actorTree.ts';
 import type { Seen } from '../shared/stateMeta.ts';
 import type { PodContext } from './context.ts';
 import { blockedBy } from './launchOrder.ts';
-import { awaitsRoom } from './resizing.ts';
+import { awaitsResources } from './resizing.ts';
 import type { PodTag } from './setup.ts';
 
 type SeenPod = Seen<PodContext, PodTag>;
@@ -28,7 +28,7 @@ export function facts({ snapshot }: SeenPod): ReportedDetails {
 function updateNotes(snapshot: SeenPod['snapshot']): string[] {
   const { unadmitted } = snapshot.context;
   if (unadmitted) return [`update not admitted: ${refusalText(unadmitted)}`];
-  return snapshot.hasTag('active') && awaitsRoom(snapshot.context) ? [UPDATE_AWAITS_ROOM] : [];
+  return snapshot.hasTag('active') && awaitsResources(snapshot.context) ? [UPDATE_AWAITS_ROOM] : [];
 }
 
 const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });

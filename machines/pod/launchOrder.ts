@@ -11,8 +11,8 @@ import type { PodContext } from './context.ts';
 /**
  * Whether a pod gives a container its turn in its rounds. Ephemeral containers do not wait for the hooks of the others.
  */
-const hasTurn = ({ initialized, turnsGiven }: PodContext, name: string): boolean =>
-  initialized || turnsGiven.includes(name);
+const hasTurn = ({ initialized, turnsTaken }: PodContext, name: string): boolean =>
+  initialized || turnsTaken.includes(name);
 
 const isEphemeral = ({ allocated }: PodContext, name: string): boolean =>
   namesOf(allocated.spec, 'ephemeral').includes(name);

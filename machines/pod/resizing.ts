@@ -49,7 +49,7 @@ export const presentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
 /** Whether a container that has a process has a different size than the admitted one. */
-const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
+const hasContainerWithWrongSize = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
     const size = lookUp(sizes, container.name);
@@ -60,15 +60,17 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
 };
 
 /** Whether the decision on an update is pending, because other pods are terminating to make room (C24). */
-export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolean =>
+export const awaitsResources = ({ asked, allocated, unadmitted }: PodContext): boolean =>
   unadmitted === undefined && !sameValue(asked.spec, allocated.spec);
 
 /** Whether the pod's own cgroup does not have the admitted resources yet. */
-export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
+export const isCgroupOutdated = ({ fitted, allocated }: PodContext): boolean =>
   fitted?.spec !== allocated.spec &&
   (fitted === undefined || !hasSameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
 /** Whether the pod's cgroup can be resized, because all containers have their sizes. */
-export const mustFit = (context: PodContext): boolean => isUnfitted(context) && !hasMissized(context);
+export const mustResizeCgroup = (context: PodContext): boolean =>
+  isCgroupOutdated(context) && !hasContainerWithWrongSize(context);
 
-export const isResizing = (context: PodContext): boolean => isUnfitted(context) || hasMissized(context);
+export const isResizing = (context: PodContext): boolean =>
+  isCgroupOutdated(context) || hasContainerWithWrongSize(context);

@@ -33,7 +33,7 @@ function restartOfAll(context: PodContext) {
       ? shown.createdAt <= (cause.finishedAt ?? Infinity)
       : shown.sandboxId !== context.sandbox?.id;
   const before = runs.flatMap(({ shown }) => (isBefore(shown) ? [shown] : []));
-  return { cause, before, isHeeded: before.length < runs.length };
+  return { cause, before, isHandled: before.length < runs.length };
 }
 
 /**
@@ -41,8 +41,8 @@ function restartOfAll(context: PodContext) {
  * may be running.
  */
 export function beforeRestartOfAll(context: PodContext): string[] {
-  const { cause, before, isHeeded } = restartOfAll(context) ?? { before: [] };
-  const isBegun = isHeeded || cause?.sandboxId !== context.sandbox?.id;
+  const { cause, before, isHandled } = restartOfAll(context) ?? { before: [] };
+  const isBegun = isHandled || cause?.sandboxId !== context.sandbox?.id;
   return isBegun && !before.some(mayRun) ? before.map(({ name }) => name) : [];
 }
 
@@ -50,7 +50,7 @@ export function beforeRestartOfAll(context: PodContext): string[] {
  * The containers that an exit restarts that has not been handled, in a sandbox that has to be replaced. Some may still
  * be running and are stopped at once.
  */
-export function endedByRestartOfAll(context: PodContext): string[] {
-  const { before, isHeeded } = restartOfAll(context) ?? { before: [] };
-  return isHeeded ? [] : before.map(({ name }) => name);
+export function stoppedByRestartOfAll(context: PodContext): string[] {
+  const { before, isHandled } = restartOfAll(context) ?? { before: [] };
+  return isHandled ? [] : before.map(({ name }) => name);
 }

@@ -48,7 +48,7 @@ export interface PodArgs {
 }
 
 /** Actions of an admitted update, in a pod whose volumes have actors. */
-export const takeUpdate = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
+export const admittedUpdateActions = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
 
 /** Requests the admission of the pod's present version. */
 export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
@@ -109,7 +109,7 @@ export const podSetup = setup({
     countRestarts: port('countRestarts'),
     preparePod: port('preparePod'),
     prepareCgroup: port('prepareCgroup'),
-    fitPod: port('fitPod'),
+    resizePodCgroup: port('resizePodCgroup'),
     removeCgroup: port('removeCgroup'),
     removePodData: port('removePodData'),
     runSandbox: port('runSandbox'),
@@ -117,11 +117,11 @@ export const podSetup = setup({
     stopSandboxes: port('stopSandboxes'),
     removeSandboxes: port('removeSandboxes'),
     restartRuntime: port('restartRuntime'),
-    pickMoment: port('pickMoment'),
+    pickTime: port('pickTime'),
     timer: timerPort(),
   },
   guards: {
-    mustEnd: ({ context }) => context.termination !== undefined,
+    mustTerminate: ({ context }) => context.termination !== undefined,
     isDeadlineOver: ({ context, event }) =>
       event.type === 'pod.deadlineExceeded' && event.deadline === context.activeUntil,
     isKillLimitOver: ({ context, event }) =>
@@ -137,7 +137,7 @@ export const podSetup = setup({
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involvedPod(context.allocated), messages)) enqueue.emit(event);
     }),
-    askAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
+    requestAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
     /** Metadata that others read has changed. No decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
@@ -153,7 +153,7 @@ export const podSetup = setup({
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
     ),
-    exceedDeadline: assign(({ context, event }) =>
+    recordExceededDeadline: assign(({ context, event }) =>
       event.type === 'pod.deadlineExceeded' ? { termination: afterDeadline(context, event.at) } : {},
     ),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
@@ -169,14 +169,14 @@ export const podSetup = setup({
       sandbox: undefined,
       attempt: nextSandbox(context),
       stale: allSandboxes(context),
-      turnsGiven: [],
+      turnsTaken: [],
       round: [],
       restartsAll: undefined,
       initialized: false,
       containers: resetInits(context),
     })),
     /** All containers have run that ever will. */
-    recallStart: assign(({ context }) => ({ initialized: hasBegun(context) })),
+    recordPastInitialization: assign(({ context }) => ({ initialized: hasBegun(context) })),
     /**
      * Sends each volume the present pod. A failed volume is retried with its new definition, and one that exposes pod
      * fields is updated.
@@ -263,7 +263,7 @@ export const podSetup = setup({
       }
       command(enqueue, context, commands);
     }),
-    passOnReturn: enqueueActions(({ context, enqueue }) => {
+    forwardRuntimeReturn: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.containers);
       command(enqueue, context, [
         { names, event: { type: 'runtime.returned' } },
@@ -285,7 +285,7 @@ export const podSetup = setup({
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }
       const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-      const stop: ContainerEvent = { type: 'container.stop', leavesNothing: true };
+      const stop: ContainerEvent = { type: 'container.stop', removesContainer: true };
       const commands = Object.keys(context.containers).map((name) => ({
         names: [name],
         event: wanted.has(name) ? update : stop,

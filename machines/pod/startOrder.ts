@@ -45,7 +45,7 @@ export function onTheirWay(context: PodContext, names: readonly string[]): PodCo
  * container (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
-  const last = initNames(context).findLast((name) => context.turnsGiven.includes(name));
+  const last = initNames(context).findLast((name) => context.turnsTaken.includes(name));
   if (last === undefined) return true;
   const lifecycle = lookUp(context.containers, last);
   return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, last) === 'sidecar');
@@ -53,7 +53,7 @@ export function hasTurnPassed(context: PodContext): boolean {
 
 /** Whether every init container has had its turn. */
 export const isLastTurn = (context: PodContext): boolean =>
-  initNames(context).every((name) => context.turnsGiven.includes(name));
+  initNames(context).every((name) => context.turnsTaken.includes(name));
 
 /** The containers' lifecycles in a new sandbox. Completed init containers have to run again (C3). */
 export function resetInits(context: PodContext): PodContext['containers'] {
@@ -108,19 +108,19 @@ const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
 
 /** The init container whose turn is next. Undefined if there is none, or if it has no actor yet. */
 export function nextInit(context: PodContext): string | undefined {
-  const name = initNames(context).find((each) => !context.turnsGiven.includes(each));
+  const name = initNames(context).find((each) => !context.turnsTaken.includes(each));
   return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
 /** The ephemeral containers to start in the present sandbox. Only those that have an actor are returned. */
 export const newEphemeral = (context: PodContext): string[] =>
   ephemeralNames(context).filter(
-    (name) => Object.hasOwn(context.containers, name) && !context.turnsGiven.includes(name),
+    (name) => Object.hasOwn(context.containers, name) && !context.turnsTaken.includes(name),
   );
 
 /** The ephemeral containers that had their turn. They are exempt from a restart of all containers. */
 export const ephemeralTurnsGiven = (context: PodContext): string[] =>
-  context.turnsGiven.filter((name) => roleOf(context, name) === 'ephemeral');
+  context.turnsTaken.filter((name) => roleOf(context, name) === 'ephemeral');
 
 /** The containers that restart with their pod, which are all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>

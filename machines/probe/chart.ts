@@ -5,7 +5,7 @@ import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
-import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
+import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
@@ -29,25 +29,25 @@ const probeSetup = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag | 'unknown' | 'passing' | 'failing',
   },
-  actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer: timerPort() },
+  actors: { runProbe: port('runProbe'), pickTime: port('pickTime'), timer: timerPort() },
   guards: {
     mustSpread: ({ context }) => context.adopted && context.last === undefined,
-    beginsPassing: ({ context }) => context.kind === 'liveness' || context.passed,
-    beginsUnknown: ({ context }) => context.kind === 'startup',
-    isEnoughSuccess: ({ context }, answer: ProbeAnswer) => isEnough(context, answer, 'success'),
-    isEnoughFailure: ({ context }, answer: ProbeAnswer) => isEnough(context, answer, 'failure'),
+    startsPassing: ({ context }) => context.kind === 'liveness' || context.passed,
+    startsUnknown: ({ context }) => context.kind === 'startup',
+    isEnoughSuccess: ({ context }, answer: ProbeResult) => isEnough(context, answer, 'success'),
+    isEnoughFailure: ({ context }, answer: ProbeResult) => isEnough(context, answer, 'failure'),
   },
   actions: {
-    count: assign(({ context }, answer: ProbeAnswer) => afterAnswer(context, answer)),
-    recordEvent: enqueueActions(({ context, enqueue }, answer: ProbeAnswer) => {
+    count: assign(({ context }, answer: ProbeResult) => afterAnswer(context, answer)),
+    recordEvent: enqueueActions(({ context, enqueue }, answer: ProbeResult) => {
       const message = eventOf(context, answer);
       if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));
     }),
     tellSuccess: sendTo(
       parent<ProbeFact>(),
-      ({ context: { kind, id } }, { at }: ProbeAnswer): ProbeFact => ({ type: 'probe.succeeded', kind, id, at }),
+      ({ context: { kind, id } }, { at }: ProbeResult): ProbeFact => ({ type: 'probe.succeeded', kind, id, at }),
     ),
-    tellFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeAnswer): ProbeFact => {
+    tellFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeResult): ProbeFact => {
       const { kind, id, failure } = context;
       return { type: 'probe.failed', kind, id, at, said: failure?.message ?? message };
     }),
@@ -65,8 +65,8 @@ function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
   return { facts: [count <= limit ? `${count} of ${limit} failures` : `${count} failures in a row`] };
 }
 
-type Answered = { event: { output: ProbeAnswer } };
-const answer = ({ event }: Answered): ProbeAnswer => event.output;
+type Answered = { event: { output: ProbeResult } };
+const answer = ({ event }: Answered): ProbeResult => event.output;
 
 /** The transitions that change the result. The first whose guard holds is taken. */
 const toPassing = {
@@ -93,7 +93,7 @@ const spreading = probeSetup.createStateConfig({
   tags: 'waiting',
   meta: { waitsFor: 'its first attempt, after a random delay' },
   invoke: {
-    src: 'pickMoment',
+    src: 'pickTime',
     input: ({ context }) => ({ withinMs: periodMs(context) }),
     onDone: {
       target: 'waiting',
@@ -148,8 +148,8 @@ export const probeMachine = probeSetup.createMachine({
     beginning: {
       tags: 'working',
       always: [
-        { guard: 'beginsUnknown', target: 'unknown' },
-        { guard: 'beginsPassing', target: 'passing' },
+        { guard: 'startsUnknown', target: 'unknown' },
+        { guard: 'startsPassing', target: 'passing' },
         { target: 'failing' },
       ],
     },

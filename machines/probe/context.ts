@@ -6,7 +6,7 @@ import type { Probe } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { ContainerRole, ProbeKind } from '../../kubernetes/status/view.ts';
-import type { ProbeAnswer } from '../shared/ports.ts';
+import type { ProbeResult } from '../shared/ports.ts';
 
 export interface ProbeInput {
   readonly pod: Pod;
@@ -62,7 +62,7 @@ export const longestWaitMs = (context: ProbeContext): number => {
 };
 
 /** The result of an attempt. Undefined if the probe itself could not be run. */
-const verdictOf = ({ result }: ProbeAnswer): 'success' | 'failure' | undefined =>
+const verdictOf = ({ result }: ProbeResult): 'success' | 'failure' | undefined =>
   result === 'error' ? undefined : result === 'failure' ? 'failure' : 'success';
 
 /** The number of consecutive attempts with the same result, including this one. */
@@ -70,7 +70,7 @@ const countWith = ({ last, inARow }: ProbeContext, verdict: 'success' | 'failure
   verdict === last ? inARow + 1 : 1;
 
 /** Whether this attempt reaches the threshold. */
-export function isEnough(context: ProbeContext, answer: ProbeAnswer, wanted: 'success' | 'failure'): boolean {
+export function isEnough(context: ProbeContext, answer: ProbeResult, wanted: 'success' | 'failure'): boolean {
   if (verdictOf(answer) !== wanted) return false;
   const { successThreshold, failureThreshold } = specOfProbe(context);
   const threshold = wanted === 'success' ? successThreshold || 1 : failureThreshold || 3;
@@ -85,7 +85,7 @@ export const failuresOf = (context: ProbeContext): { count: number; limit: numbe
  * Records an attempt and schedules the next one, a period after the start of this one but not before its end. An
  * attempt that appears to end before its start indicates that the clock was set back.
  */
-export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial<ProbeContext> {
+export function afterAnswer(context: ProbeContext, answer: ProbeResult): Partial<ProbeContext> {
   const verdict = verdictOf(answer);
   const { result, message, beganAt, at } = answer;
   return {
@@ -100,7 +100,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial
 const TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
 /** The event about an attempt, in the kubelet's wording. */
-export function eventOf({ kind }: ProbeInput, { result, message }: ProbeAnswer): EventMessage | undefined {
+export function eventOf({ kind }: ProbeInput, { result, message }: ProbeResult): EventMessage | undefined {
   const title = TITLES[kind];
   switch (result) {
     case 'success':

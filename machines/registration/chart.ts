@@ -10,8 +10,8 @@ import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
-const FIRST_WAIT_MS = 200;
-const LONGEST_WAIT_MS = 7_000;
+const INITIAL_RETRY_MS = 200;
+const MAX_RETRY_MS = 7_000;
 
 /**
  * Time for the runtime to report itself before the Node is created, so that the Node describes it from the start. A
@@ -48,38 +48,41 @@ const registrationSetup = setup({
   },
   actors: { registerNode: port('registerNode'), ensureCsiNode: port('ensureCsiNode'), timer: timerPort() },
   actions: {
-    recordNode: assign(({ event }) => ({ uid: registeredIn(event).uid, waitMs: FIRST_WAIT_MS, failure: undefined })),
+    recordNode: assign(({ event }) => ({ uid: registeredIn(event).uid, waitMs: INITIAL_RETRY_MS, failure: undefined })),
     recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
       for (const each of recordedEvents(involvedNode(nodeName), registeredIn(event).events)) enqueue.emit(each);
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      const next = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      const next = Math.min(waitMs * 2, MAX_RETRY_MS);
       return { failure, retryAt: failure.at + waitMs, waitMs: next };
     }),
-    recordMade: assign({ failure: undefined }),
-    tellRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({ type: 'node.registered', uid })),
-    tellInitialized: sendTo(parent<RegistrationReport>(), { type: 'node.csiInitialized' }),
+    recordCreated: assign({ failure: undefined }),
+    reportRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({
+      type: 'node.registered',
+      uid,
+    })),
+    reportInitialized: sendTo(parent<RegistrationReport>(), { type: 'node.csiInitialized' }),
   },
 });
 
-const awaitingRetry = (waitsFor: string, target: 'registering' | 'makingCsiNode') =>
+const awaitingRetry = (waitsFor: string, target: 'registering' | 'creatingCsiNode') =>
   registrationSetup.createStateConfig({
     tags: 'retrying',
     meta: { waitsFor, until: 'retryAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
     on: { 'timer.elapsed': target },
   });
 
 export const registrationMachine = registrationSetup.createMachine({
   id: 'registration',
   description: 'The registration of the node in its cluster.',
-  context: ({ input }) => ({ ...input, uid: '', waitMs: FIRST_WAIT_MS, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, uid: '', waitMs: INITIAL_RETRY_MS, retryAt: 0 }),
   initial: 'awaitingRuntime',
   states: {
     awaitingRuntime: {
       tags: 'waiting',
-      meta: { waitsFor: 'the runtime to answer, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
+      meta: { waitsFor: 'the runtime to respond, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_ANSWER_MS } },
       on: { 'runtime.seen': 'registering', 'timer.elapsed': 'registering' },
     },
@@ -89,23 +92,23 @@ export const registrationMachine = registrationSetup.createMachine({
       invoke: {
         src: 'registerNode',
         input: null,
-        onDone: { target: 'makingCsiNode', actions: ['recordNode', 'recordEvents', 'tellRegistered'] },
+        onDone: { target: 'creatingCsiNode', actions: ['recordNode', 'recordEvents', 'reportRegistered'] },
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },
     awaitingRegistration: awaitingRetry('another attempt to register the node', 'registering'),
     /** A kubelet exits if this fails repeatedly. Here the node stays NotReady and retries. */
-    makingCsiNode: {
+    creatingCsiNode: {
       tags: 'working',
-      meta: { waitsFor: 'the CSINode object to be made' },
+      meta: { waitsFor: 'the CSINode object to be created' },
       invoke: {
         src: 'ensureCsiNode',
         input: ({ context: { uid } }) => ({ uid }),
-        onDone: { target: 'registered', actions: ['recordMade', 'tellInitialized'] },
+        onDone: { target: 'registered', actions: ['recordCreated', 'reportInitialized'] },
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },
-    awaitingCsiNode: awaitingRetry('another attempt to make the CSINode object', 'makingCsiNode'),
+    awaitingCsiNode: awaitingRetry('another attempt to create the CSINode object', 'creatingCsiNode'),
     registered: { tags: 'steady' },
   },
 });

@@ -13,12 +13,12 @@ interface CommonContext extends Moments {
   readonly failure?: Failure | undefined;
 }
 
-interface SeenMachine extends Seen<CommonContext> {
+interface MachineActor extends Seen<CommonContext> {
   readonly snapshot: Seen<CommonContext>['snapshot'] &
     Pick<AnyMachineSnapshot, 'value' | 'status' | 'tags' | 'machine' | 'getMeta'>;
 }
 
-const seenBy = (ref: AnyActorRef, sinceOf: SinceOf): SeenMachine => ({
+const machineActor = (ref: AnyActorRef, sinceOf: SinceOf): MachineActor => ({
   id: ref.id,
   since: sinceOf(ref),
   snapshot: ref.getSnapshot(),
@@ -28,17 +28,17 @@ const seenBy = (ref: AnyActorRef, sinceOf: SinceOf): SeenMachine => ({
 /**
  * Every machine here declares StateMeta as its meta type. Its functions receive only snapshots of their own machine.
  */
-const rootMeta = ({ snapshot }: SeenMachine) =>
+const rootMeta = ({ snapshot }: MachineActor) =>
   (snapshot.machine.root.meta ?? {}) as {
-    readonly moments?: (actor: SeenMachine) => Moments;
-    readonly named?: (waitsFor: string, actor: SeenMachine) => string;
-    readonly facts?: (actor: SeenMachine) => ReportedDetails;
+    readonly moments?: (actor: MachineActor) => Moments;
+    readonly named?: (waitsFor: string, actor: MachineActor) => string;
+    readonly facts?: (actor: MachineActor) => ReportedDetails;
   };
 
 /** The view of one actor, without its children. */
-export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, seenBy(ref, sinceOf));
+export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, machineActor(ref, sinceOf));
 
-function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
+function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
   const { waitsFor, until: ends, afterMs } = innermostMeta(snapshot) ?? {};
@@ -59,7 +59,7 @@ function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
 }
 
 /** The innermost state has the longest ID. */
-function innermostMeta(snapshot: SeenMachine['snapshot']): StateMeta | undefined {
+function innermostMeta(snapshot: MachineActor['snapshot']): StateMeta | undefined {
   const all = Object.entries<StateMeta | undefined>(snapshot.getMeta());
   return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
@@ -81,7 +81,7 @@ const nodes = latestViews<ActorNode>();
 
 /** Returns the tree of an actor and its descendants. Nodes that have not changed since the last call are reused. */
 export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
-  const actor = seenBy(ref, scope.sinceOf);
+  const actor = machineActor(ref, scope.sinceOf);
   const { snapshot, since } = actor;
   // A timer is part of its parent's state.
   const all = childrenOf(snapshot).filter((child) => child.src !== 'timer');
@@ -95,10 +95,10 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
 }
 
 /** Whether the actor or one of its descendants shows a failure. Cheaper than building the tree. */
-export function showsFailure(ref: AnyActorRef): boolean {
+export function hasFailureInTree(ref: AnyActorRef): boolean {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   const { failure }: CommonContext = snapshot.context;
-  return failure !== undefined || childrenOf(snapshot).some((child) => isMachine(child) && showsFailure(child));
+  return failure !== undefined || childrenOf(snapshot).some((child) => isMachine(child) && hasFailureInTree(child));
 }
 
 const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
@@ -109,7 +109,7 @@ interface Family {
   readonly others: readonly AnyActorRef[];
 }
 
-function nodeOf(ref: AnyActorRef, actor: SeenMachine, { machines, others }: Family): ActorNode {
+function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Family): ActorNode {
   const { feeds, waits, ...own } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {

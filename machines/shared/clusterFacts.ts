@@ -6,7 +6,7 @@ import type { SourceState } from '../node/source.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** The properties of the node's own Node object that the node uses. */
-export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
+export interface OwnNodeState extends Pick<AdmissionNode, 'labels' | 'taints'> {
   readonly uid: string;
   /** Whether the Node has a deletionTimestamp. Absent from older recordings. */
   readonly isBeingDeleted?: boolean;
@@ -33,12 +33,12 @@ type WatchFact = {
 type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: EventQueueState };
 
 /** The node's own Node object has changed. Null if there is none. */
-type NodeSeenFact = { readonly type: 'cluster.nodeSeen'; readonly node: SeenNode | null; readonly at: number };
+type OwnNodeFact = { readonly type: 'cluster.nodeSeen'; readonly node: OwnNodeState | null; readonly at: number };
 
 /** A ConfigMap or Secret that these pods refer to has changed. */
 type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: readonly string[] };
 
-export type ClusterFact = WatchFact | EventsFact | NodeSeenFact | ObjectsFact;
+export type ClusterFact = WatchFact | EventsFact | OwnNodeFact | ObjectsFact;
 
 /** `runtime.seen`: the runtime has responded for the first time. */
 export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;

@@ -141,10 +141,10 @@ export type ContainerEvent =
   /**
    * Stops the container permanently, by the deadline (ms since the epoch, which can only become earlier, C10) or,
    * without one, within the pod's own grace period. With `waits` its process is left alone until others have stopped
-   * (C11) or the deadline has passed. With `leavesNothing` it is also removed from the runtime, because its pod
+   * (C11) or the deadline has passed. With `removesContainer` it is also removed from the runtime, because its pod
    * continues without it.
    */
-  | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; leavesNothing?: boolean }
+  | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; removesContainer?: boolean }
   /** All containers of the pod restart in place. The container is killed at once and then waits for its turn again. */
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */

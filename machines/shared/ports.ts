@@ -31,9 +31,9 @@ import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import type { ProbeKind } from '../../kubernetes/status/view.ts';
 import type { CertificatePorts } from '../certificate/ports.ts';
-import type { SeenNode } from './clusterFacts.ts';
+import type { OwnNodeState } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
-import type { FoundImage } from './foundImage.ts';
+import type { ImageCheck } from './imageCheck.ts';
 import type { TimerInput } from './timerInput.ts';
 
 /** A container of a pod at the runtime, which may have a different ID by now. */
@@ -55,7 +55,7 @@ export interface PortTypes extends CertificatePorts {
    */
   registerNode: { input: null; output: { uid: string; events: readonly EventMessage[]; isNew?: boolean } };
   /** Reads the Node from the API server. Has a time limit. */
-  readNode: { input: null; output: SeenNode };
+  readNode: { input: null; output: OwnNodeState };
   /** Creates the CSINode of the Node with this UID, replacing that of an earlier Node. Has a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
   /**
@@ -127,7 +127,7 @@ export interface PortTypes extends CertificatePorts {
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
   /** Requests a restart of the node's own runtime, which its pods survive. Any other runtime is left alone. */
   restartRuntime: { input: { why: string }; output: null };
-  findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: FoundImage };
+  findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: ImageCheck };
   /** Pulls an image within the time limit, even if it is present. The times are in milliseconds since the epoch. */
   pullImage: {
     input: { pod: Pod; image: string; limitMs: number | undefined };
@@ -180,7 +180,7 @@ export interface PortTypes extends CertificatePorts {
    */
   resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
   /** Applies the pod's limits to its cgroup, once its containers have theirs. Idempotent. */
-  fitPod: { input: { pod: Pod }; output: null };
+  resizePodCgroup: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**
    * Removes dead containers with their logs, and empty sandboxes. Removes as many as possible and then rejects with the
@@ -233,9 +233,9 @@ export interface PortTypes extends CertificatePorts {
    * Runs one attempt of a probe, within its timeout. A failure of the container is a result, and so is `error`, which
    * means that the probe could not be run, even after three attempts.
    */
-  runProbe: { input: ProbeRun; output: ProbeAnswer };
+  runProbe: { input: ProbeRun; output: ProbeResult };
   /** A random time at most `withinMs` milliseconds from now. */
-  pickMoment: { input: { withinMs: number }; output: { at: number } };
+  pickTime: { input: { withinMs: number }; output: { at: number } };
 }
 
 export interface ProbeRun {
@@ -248,7 +248,7 @@ export interface ProbeRun {
 }
 
 /** The result of an attempt. Both times are in milliseconds since the epoch. */
-export interface ProbeAnswer {
+export interface ProbeResult {
   readonly result: 'success' | 'warning' | 'failure' | 'error';
   readonly message: string;
   readonly beganAt: number;

@@ -7,15 +7,15 @@ import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
-import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
+import { blockingHolders, type limiterMachine, waitingOrder } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { awaitsAdoption } from '../pod/commands.ts';
-import { isResizing, isUnfitted, presentAllocation } from '../pod/resizing.ts';
+import { isCgroupOutdated, isResizing, presentAllocation } from '../pod/resizing.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
-import { childrenOf, showsFailure } from './actorTree.ts';
+import { childrenOf, hasFailureInTree } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
 import { latestViews } from './latestViews.ts';
 
@@ -49,7 +49,7 @@ export function podView(ref: PodRef): PodView {
     ...(isResizing(context)
       ? { resizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
-    ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
+    ...(context.fitted && isCgroupOutdated(context) ? { applied: context.fitted.spec } : {}),
     // A pod that completed was not terminated by anybody.
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
@@ -104,7 +104,7 @@ export function isBeingAdopted(ref: PodRef): boolean {
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   // A failure may last, so that the status is then reported with what is known.
-  return isFirst && snapshot.hasTag('withoutContainers') && !showsFailure(ref);
+  return isFirst && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
 }
 
 /**
@@ -142,7 +142,7 @@ export interface ShownPod {
 }
 
 /** The wanted pods that have no actor yet, because the node waits for its runtime. */
-export function awaitedPods(context: NodeContext): ShownPod[] {
+export function podsAwaitingNode(context: NodeContext): ShownPod[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
   const tags = ['waiting', 'awaitingNode'];
@@ -176,8 +176,8 @@ export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined
   const { context } = ref.getSnapshot();
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);
   const slow = context.held.filter((each) => each.slow);
-  const line = lineOf(context);
-  const behind = line.map((request) => holdersFor(context, request).map(({ purpose }) => purpose));
+  const line = waitingOrder(context);
+  const behind = line.map((request) => blockingHolders(context, request).map(({ purpose }) => purpose));
   return {
     capacity: context.capacity,
     held: keysOf(context.held),

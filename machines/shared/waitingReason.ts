@@ -9,4 +9,4 @@ export interface WaitingReason {
 }
 
 /** Time for which a failure is reported before its back-off is. In a kubelet the next sync of the pod changes it. */
-export const SHOWN_FAILED_MS = 3_000;
+export const FAILURE_SHOWN_MS = 3_000;

@@ -16,7 +16,7 @@ import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
  * Here, seven statuses that hang for their 10 s leave a slot for the others, and the burst of a whole node is spread
  * out.
  */
-const MOST_AT_A_TIME = 8;
+const MAX_CONCURRENT = 8;
 
 /** The interval at which a kubelet retries unsent statuses. */
 const RETRY_MS = 10_000;
@@ -119,14 +119,14 @@ export const statusSinkMachine = setup({
     isGathering: ({ context }) => context.gathering.length > 0,
     mayWait: ({ context: { due, patienceMs = 0 }, event }) =>
       event.type === 'status.changed' && event.mayWait === true && patienceMs > 0 && !isAmong(due, event.uid),
-    hasGathered: ({ event }) => event.type === 'timer.elapsed' && event.wait !== undefined,
+    hasDeferralElapsed: ({ event }) => event.type === 'timer.elapsed' && event.wait !== undefined,
   },
   actions: {
     gather: enqueueActions(({ context: { gathering, failed, patienceMs = 0 }, event, enqueue }) => {
       if (event.type !== 'status.changed') return;
       const { uid, version, isFirst = false } = event;
       const before = gathering.find((each) => each.uid === uid);
-      const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MOST_AT_A_TIME;
+      const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MAX_CONCURRENT;
       const gathered = [...without(gathering, uid), { uid, version, mayWait: true, isFirst, isFirstOfMany }];
       enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
       // A later status does not extend the wait, and a status that is not the pod's first one waits no longer than any
@@ -136,7 +136,7 @@ export const statusSinkMachine = setup({
       const after = isFirstOfMany ? FIRST_OF_MANY_MS : patienceMs;
       enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
     }),
-    queueGathered: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
+    queueDeferred: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
       if (event.type !== 'timer.elapsed' || event.wait === undefined) return;
       const { wait: uid } = event;
       enqueue.stopChild(gatherId(uid));
@@ -162,7 +162,7 @@ export const statusSinkMachine = setup({
       const isFree = ({ uid }: DueStatus) => sending.every((each) => each.uid !== uid);
       const next = inOrder(due)
         .filter(isFree)
-        .slice(0, MOST_AT_A_TIME - sending.length);
+        .slice(0, MAX_CONCURRENT - sending.length);
       enqueue.assign({ due: due.filter((each) => !next.includes(each)), sending: [...sending, ...next] });
       for (const { uid } of next) enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
     }),
@@ -204,7 +204,7 @@ export const statusSinkMachine = setup({
   on: {
     'status.changed': [{ guard: 'mayWait', actions: 'gather' }, { actions: ['queue', 'send'] }],
     'timer.elapsed': [
-      { guard: 'hasGathered', actions: ['queueGathered', 'send'] },
+      { guard: 'hasDeferralElapsed', actions: ['queueDeferred', 'send'] },
       { actions: ['queueFailed', 'send'] },
     ],
     'xstate.done.actor.*': { actions: ['recordSent', 'send'] },
@@ -221,7 +221,7 @@ export const statusSinkMachine = setup({
     },
     gathering: {
       tags: 'waiting',
-      meta: { waitsFor: 'what follows the statuses that can wait' },
+      meta: { waitsFor: 'further changes of pods whose status can wait' },
       always: [
         { guard: 'isSending', target: 'sending' },
         { guard: not('isGathering'), target: 'idle' },

@@ -1,6 +1,6 @@
 /** One volume of one pod, from its mount to its unmount. */
 import { assign, forwardTo } from 'xstate';
-import { forgottenImage, gettingImage } from '../image/awaited.ts';
+import { clearedImageProgress, gettingImage } from '../image/imageProgress.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
 import {
   facts,
@@ -51,9 +51,9 @@ export const volumeMachine = volumeSetup.createMachine({
           {
             guard: 'isOutdated',
             target: 'mounted.settling.outdated',
-            actions: { type: 'takeMounted', params: ({ event }) => event.output },
+            actions: { type: 'recordMount', params: ({ event }) => event.output },
           },
-          { target: 'mounted', actions: { type: 'takeMounted', params: ({ event }) => event.output } },
+          { target: 'mounted', actions: { type: 'recordMount', params: ({ event }) => event.output } },
         ],
         onError: onFailure('awaitingRetry'),
       },
@@ -73,7 +73,7 @@ export const volumeMachine = volumeSetup.createMachine({
         'volume.unmount': 'unmounting',
         // An update does not trigger an earlier attempt (`Run` in pkg/volume/util/nestedpendingoperations).
         'volume.update': { actions: 'update' },
-        'volume.objectsChanged': { guard: 'mayHurry', target: 'awaitingRetry', reenter: true, actions: 'hurry' },
+        'volume.objectsChanged': { guard: 'canShortenWait', target: 'awaitingRetry', reenter: true, actions: 'hurry' },
       },
     },
     gettingImage: {
@@ -85,7 +85,7 @@ export const volumeMachine = volumeSetup.createMachine({
         onDone: {
           target: 'mounted',
           actions: assign(({ context, event }) => ({
-            ...forgottenImage(context),
+            ...clearedImageProgress(context),
             mounted: { kind: 'image' as const, imageRef: event.output.imageRef },
           })),
         },
@@ -134,14 +134,14 @@ export const volumeMachine = volumeSetup.createMachine({
               {
                 guard: 'isOutdated',
                 target: 'settling.outdated',
-                actions: { type: 'takeMounted', params: ({ event }) => event.output },
+                actions: { type: 'recordMount', params: ({ event }) => event.output },
               },
               {
                 guard: 'showsObjects',
                 target: 'settling',
-                actions: { type: 'takeMounted', params: ({ event }) => event.output },
+                actions: { type: 'recordMount', params: ({ event }) => event.output },
               },
-              { target: 'steady', actions: { type: 'takeMounted', params: ({ event }) => event.output } },
+              { target: 'steady', actions: { type: 'recordMount', params: ({ event }) => event.output } },
             ],
             onError: onFailure('awaitingRefresh'),
           },
@@ -177,7 +177,12 @@ export const volumeMachine = volumeSetup.createMachine({
           on: {
             'timer.elapsed': 'refreshing',
             'volume.update': { actions: 'update' },
-            'volume.objectsChanged': { guard: 'mayHurry', target: 'awaitingRefresh', reenter: true, actions: 'hurry' },
+            'volume.objectsChanged': {
+              guard: 'canShortenWait',
+              target: 'awaitingRefresh',
+              reenter: true,
+              actions: 'hurry',
+            },
           },
         },
       },

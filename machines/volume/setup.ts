@@ -17,8 +17,8 @@ import {
 import { nextBackOff, volumeBackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../kubernetes/mountedVolume.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
-import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
+import { type ImageProgress, imageProgress } from '../image/imageProgress.ts';
 import type { ImageInput } from '../image/setup.ts';
 import { parent, served } from '../shared/actorRefs.ts';
 import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
@@ -43,7 +43,7 @@ export interface VolumeInput {
   readonly ticket: number;
 }
 
-export interface VolumeContext extends VolumeInput, AwaitedImage {
+export interface VolumeContext extends VolumeInput, ImageProgress {
   /** The mounted volume. Undefined until it has been mounted. */
   readonly mounted?: MountedVolume;
   /** Back-off delay before the next attempt to mount the volume, in milliseconds. */
@@ -110,7 +110,7 @@ export function imageInput(context: VolumeContext): ImageInput {
     heldUp: held.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
     key: pullKey(context),
     // Volumes come before all containers.
-    isAfterSame: false,
+    followsSameImage: false,
   };
 }
 
@@ -139,7 +139,7 @@ export const volumeSetup = setup({
     hasToken: ({ context }) => renewAt(context) !== undefined,
     showsObjects: ({ context }) => showsCluster(context),
     /** A missing ConfigMap or Secret may exist by now. */
-    mayHurry: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
+    canShortenWait: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
     /** The objects have changed since they were requested, so that the files may have the old content. */
     isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImage: ({ context }) => imageOf(context) !== undefined,
@@ -171,13 +171,13 @@ export const volumeSetup = setup({
     }),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
     hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),
-    takeMounted: assign((_, mounted: MountedVolume | null) => ({
+    recordMount: assign((_, mounted: MountedVolume | null) => ({
       ...(mounted ? { mounted } : {}),
       // The files still contain the old tokens if those could not be renewed.
       delayMs: 0,
       failure: mounted?.kind === 'path' ? mounted.failure : undefined,
     })),
-    recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
+    recordImage: assign(({ event }) => (event.type === 'image.changed' ? imageProgress(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },

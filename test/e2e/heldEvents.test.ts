@@ -14,7 +14,7 @@ test('while they wait to be started explain shows what waits for that, and after
     const text = JSON.stringify(await cluster.node.ask('/explain/node'));
     return /"kind":"event queue"[^{}]*"state":"yielding"[^{}]*/.exec(text)?.[0];
   });
-  expect(held).toContain('pods that wait to be started, which go first');
+  expect(held).toContain('pods that are waiting to start, which go first');
   await eventually('all run', async () => (await pods.running()).length === manyNames.length);
   await eventually('all are told of', async () => (await pods.started()).length === manyNames.length);
   expect((await pods.started()).toSorted()).toEqual(manyNames.toSorted());

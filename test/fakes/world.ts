@@ -45,7 +45,7 @@ export class FakeWorld {
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,
     prepareCgroup: () => null,
-    fitPod: () => null,
+    resizePodCgroup: () => null,
     resizeContainer: ({ pod, container }) => ({ size: sizeOf({ pod, name: container }) }),
     removeCgroup: () => null,
     removePodData: () => null,
@@ -111,7 +111,7 @@ export class FakeWorld {
       failure: null,
     }),
     runProbe: () => ({ result: 'success', message: '', beganAt: this.#now(), at: this.#now() }),
-    pickMoment: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
+    pickTime: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
   };
 
   /** It has a container under another id from now on, and knows it again. */

@@ -37,7 +37,7 @@ export const clusterMutations: readonly Mutation[] = [
     file: 'machines/admission/context.ts',
     find: 'const isDoubted = hasCluster &&',
     put: 'const isDoubted = false && hasCluster &&',
-    tests: ['test/machines/admission/askingServer.test.ts'],
+    tests: ['test/machines/admission/readingNode.test.ts'],
   },
   {
     rule: 'C31',
@@ -71,7 +71,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C33',
     breaks: 'the waits of what failed do not begin anew',
     file: 'machines/registration/chart.ts',
-    find: 'waitMs: FIRST_WAIT_MS, failure: undefined })),',
+    find: 'waitMs: INITIAL_RETRY_MS, failure: undefined })),',
     put: 'failure: undefined })),',
   },
   {

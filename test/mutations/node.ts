@@ -34,7 +34,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C15',
     breaks: 'PodReadyToStartContainers stays True without a sandbox',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['leaveSandbox', 'settleAdmission']",
+    find: "actions: ['markSandboxStopped', 'settleAdmission']",
     put: "actions: 'settleAdmission'",
   },
   {

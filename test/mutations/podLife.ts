@@ -62,8 +62,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C3',
     breaks: 'init containers do not run again in a new sandbox',
     file: 'machines/container/states/ended.ts',
-    find: "guard: 'isInit', target: '#container.pending.restarting', actions: 'takeTurn'",
-    put: "actions: 'takeTurn'",
+    find: "guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn'",
+    put: "actions: 'recordTurn'",
   },
   {
     rule: 'C3',
@@ -83,8 +83,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C4',
     breaks: 'a sidecar in back-off holds up who comes after it',
     file: 'machines/pod/startOrder.ts',
-    find: 'initNames(context).findLast((name) => context.turnsGiven.includes(name));',
-    put: 'initNames(context).find((name) => context.turnsGiven.includes(name));',
+    find: 'initNames(context).findLast((name) => context.turnsTaken.includes(name));',
+    put: 'initNames(context).find((name) => context.turnsTaken.includes(name));',
   },
   {
     rule: 'C5',
@@ -160,8 +160,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C9',
     breaks: 'a pod keeps its place until its volumes are unmounted',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['leaveSandbox', 'settleAdmission']",
-    put: "actions: 'leaveSandbox'",
+    find: "actions: ['markSandboxStopped', 'settleAdmission']",
+    put: "actions: 'markSandboxStopped'",
   },
   {
     rule: 'C9',

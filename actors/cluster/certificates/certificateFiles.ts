@@ -12,7 +12,7 @@ import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames
 import type {
   CertificateName,
   CertificateSubject,
-  KeptCertificate,
+  PersistedCertificate,
 } from '../../../machines/certificate/certificate.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
@@ -36,7 +36,7 @@ export class CertificateFiles {
   }
 
   /** What is in use; undefined for nothing that could be. Rejects where that cannot be read. */
-  async read(): Promise<KeptCertificate | undefined> {
+  async read(): Promise<PersistedCertificate | undefined> {
     try {
       await this.#recover();
       return await this.#readCurrent();
@@ -46,7 +46,7 @@ export class CertificateFiles {
   }
 
   /** Puts certificates and their key in use: all of it, or nothing. */
-  async write(certificates: string, key: string, now: number): Promise<KeptCertificate> {
+  async write(certificates: string, key: string, now: number): Promise<PersistedCertificate> {
     const kept = keptIn(certificates, key);
     try {
       const path = this.#path(timestamp(now));
@@ -82,7 +82,7 @@ export class CertificateFiles {
   }
 
   /** A pair of files without a date is what those who prepare nodes lay there. */
-  async #readCurrent(): Promise<KeptCertificate | undefined> {
+  async #readCurrent(): Promise<PersistedCertificate | undefined> {
     const whole = await this.#text(this.current);
     if (whole !== undefined) return keptOrNone(whole, whole);
     const [cert, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
@@ -130,7 +130,7 @@ function timestamp(now: number): string {
 }
 
 /** What can be used no more is as good as none: another takes its place. */
-function keptOrNone(certificates: string, key: string): KeptCertificate | undefined {
+function keptOrNone(certificates: string, key: string): PersistedCertificate | undefined {
   try {
     return keptIn(certificates, key);
   } catch {
@@ -139,7 +139,7 @@ function keptOrNone(certificates: string, key: string): KeptCertificate | undefi
 }
 
 /** The first certificate of a text in PEM, which its key has to fit; those after it lead to its authority. */
-function keptIn(certificates: string, key: string): KeptCertificate {
+function keptIn(certificates: string, key: string): PersistedCertificate {
   const first = parsePemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
   const secret = parsePemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
   if (first === undefined) throw new Error('expected a certificate in PEM, and there is none');

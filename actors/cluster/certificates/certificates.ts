@@ -4,7 +4,11 @@ import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { type CertificateName, type KeptCertificate, nodeSubject } from '../../../machines/certificate/certificate.ts';
+import {
+  type CertificateName,
+  nodeSubject,
+  type PersistedCertificate,
+} from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { Services } from '../../boundary.ts';
 import { askByName, askOnce } from './askCertificate.ts';
@@ -50,7 +54,7 @@ export class Certificates {
   readonly #files: Readonly<Record<CertificateName, CertificateFiles>>;
   readonly #requestKey: RequestKey;
   readonly #pending = new Map<CertificateName, Pending>();
-  readonly #known = new Map<CertificateName, KeptCertificate>();
+  readonly #known = new Map<CertificateName, PersistedCertificate>();
 
   constructor(parts: Parts) {
     const { files, directory } = parts;

@@ -7,7 +7,7 @@ import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts
 import { wholeValue } from '../../../kubernetes/api/quantity.ts';
 import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
-import type { SeenNode } from '../../../machines/shared/clusterFacts.ts';
+import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { seenAsNode } from '../nodeObjects.ts';
 import type { Watch } from '../watch.ts';
@@ -15,7 +15,7 @@ import type { Watch } from '../watch.ts';
 /** The Node, and what of it concerns the node. */
 interface Kept {
   readonly object: KubeObject;
-  readonly seen: SeenNode;
+  readonly seen: OwnNodeState;
 }
 
 export class OwnNode {
@@ -64,7 +64,7 @@ export function ownNodeWatch(
   clock: Pick<Clock, 'now'>,
   onUid: (uid: string) => void = () => {},
 ): Watch<Kept> {
-  let told: SeenNode | null | undefined;
+  let told: OwnNodeState | null | undefined;
   return {
     name: 'Node',
     place: `the Node ${nodeName}`,
@@ -86,7 +86,7 @@ export function ownNodeWatch(
 }
 
 /** What of a Node concerns its node. */
-export function seenNode(object: unknown): SeenNode {
+export function seenNode(object: unknown): OwnNodeState {
   const { metadata, spec, status } = seenAsNode(object);
   const { uid, labels = {}, deletionTimestamp } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {

@@ -15,7 +15,11 @@ export interface ResizeParts {
   readonly cgroups?: Cgroups | undefined;
 }
 
-export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Services, 'resizeContainer' | 'fitPod'> {
+export function resizeServices({
+  cri,
+  node,
+  cgroups,
+}: ResizeParts): Pick<Services, 'resizeContainer' | 'resizePodCgroup'> {
   return {
     resizeContainer: async ({ pod, container: name, id }, options) => {
       const container = containerNamed(pod, name);
@@ -28,7 +32,7 @@ export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Servic
       await cri.updateContainerResources(request, options).catch(rejectResize);
       return { size };
     },
-    fitPod: async ({ pod }) => {
+    resizePodCgroup: async ({ pod }) => {
       await cgroups?.trim(pod).catch(rejectResize);
       return null;
     },

@@ -14,7 +14,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { parseImageReference, withDefaultTag } from '../../../kubernetes/images/imageReference.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
 import { missingSecretsEvents } from '../../../kubernetes/images/pullSecrets.ts';
-import type { FoundImage } from '../../../machines/shared/foundImage.ts';
+import type { ImageCheck } from '../../../machines/shared/imageCheck.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 import type { Services } from '../../boundary.ts';
 import type { PodCredentials } from '../../images/podCredentials.ts';
@@ -38,7 +38,7 @@ async function findImage(
   { cri, clock, credentials, proofs }: ImageParts,
   { pod, image, policy }: PortTypes['findImage']['input'],
   { signal }: Abortable,
-): Promise<FoundImage> {
+): Promise<ImageCheck> {
   const at = clock.now();
   const { spec, repository } = resolveImage(pod, image);
   const [{ image: found }, missing] = await Promise.all([

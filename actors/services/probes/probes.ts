@@ -32,7 +32,7 @@ export interface ProbeParts {
 /** Maximum number of attempts when the probe itself fails. */
 const MAX_ATTEMPTS = 3;
 
-export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'pickMoment'> {
+export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'pickTime'> {
   const { clock, jitter } = parts;
   return {
     runProbe: async (run, { signal }) => {
@@ -47,7 +47,7 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
         }
       }
     },
-    pickMoment: async ({ withinMs }) => ({ at: clock.now() + Math.floor(jitter() * withinMs) }),
+    pickTime: async ({ withinMs }) => ({ at: clock.now() + Math.floor(jitter() * withinMs) }),
   };
 }
 

@@ -1,13 +1,13 @@
 /** The tries of probes, by container (`pkg/kubelet/prober`): of pods that are gone nothing is left. */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
-import type { ProbeAnswer } from '../../../machines/shared/ports.ts';
+import type { ProbeResult } from '../../../machines/shared/ports.ts';
 import { USUAL } from '../buckets.ts';
 import { alpha, beta, type Counter, type Histogram, type Registry } from '../registry.ts';
 import type { FollowedPods } from './followedPods.ts';
 
 const KINDS: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' };
-const RESULTS: Readonly<Record<ProbeAnswer['result'], string>> = {
+const RESULTS: Readonly<Record<ProbeResult['result'], string>> = {
   success: 'successful',
   warning: 'successful',
   failure: 'failed',

@@ -98,7 +98,7 @@ export class CallMetrics {
     if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
     const { resizes } = this.#parts;
     if (port === 'resizeContainer') resizes.containerResized(answer.input.pod.metadata.uid, ms, failure !== undefined);
-    if (port === 'fitPod') resizes.podFitted(answer.input.pod.metadata.uid, ms, failure !== undefined);
+    if (port === 'resizePodCgroup') resizes.podFitted(answer.input.pod.metadata.uid, ms, failure !== undefined);
   }
 
   #created({ input: { pod, container }, failure }: Of<'createContainer'>): void {
@@ -159,7 +159,7 @@ function pullRequired(policy: string | undefined, found: Of<'findImage'>['output
 /** As the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go` calls what it does. */
 const CGROUP_OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
   ['prepareCgroup', 'create'],
-  ['fitPod', 'update'],
+  ['resizePodCgroup', 'update'],
   ['removeCgroup', 'destroy'],
 ]);
 

@@ -4,7 +4,7 @@ import { lookUp } from '../../../base/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
-import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
+import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { underId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
@@ -14,7 +14,7 @@ import { lostRun, terminatedRun } from '../terminatedRun.ts';
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
 /** Fields of a run that continues or may continue. */
-const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) => ({
+const runningFields = (context: ContainerContext, shown: ObservedContainer | null) => ({
   ...underId(context, shown?.id),
   ...madeOf(shown),
   startedAt: shown?.startedAt,
@@ -24,7 +24,7 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
 /** A container that was created and probably never started. It is created again with the same attempt. */
 const neverStarted = (id: string | undefined) => ({
   id: undefined,
-  madeFrom: undefined,
+  createdIdentity: undefined,
   unstarted: id,
   isCounted: true,
 });
@@ -37,7 +37,13 @@ function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerCon
   const { id, role, attempt, ranBefore } = context;
   if (!ranBefore && byLogs <= attempt) return neverStarted(id);
   const restarts = Math.max(attempt + 1, byLogs);
-  return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
+  return {
+    id: undefined,
+    createdIdentity: undefined,
+    attempt: restarts,
+    restarts,
+    earlierRun: lostRun({ role, restarts }),
+  };
 }
 
 const guards = {
@@ -61,14 +67,14 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'deciding',
-            actions: assign(({ context, event: { output } }) => whatRuns(context, output)),
+            actions: assign(({ context, event: { output } }) => runningFields(context, output)),
           },
           // A container in an unknown state must not run beside its successor.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ context, event: { output } }) => ({ ...whatRuns(context, output), foundUnknown: true })),
+              assign(({ context, event: { output } }) => ({ ...runningFields(context, output), wasUnknown: true })),
               recordUnknownStateEvent,
             ],
           },
@@ -80,7 +86,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             ),
           },
           // Its exit was observed meanwhile.
-          { guard: 'hasSeenEnd', target: '#container.pending' },
+          { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
           // As in a kubelet, the attempt counts from the container's creation.
           {
@@ -99,7 +105,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           ],
         },
       },
-      on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+      on: { 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
     },
     awaitingRetry: {
       tags: 'retrying',
@@ -115,7 +121,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         input: ({ context: { pod, name, onEnd } }) => ({
           pod,
           containers: [name],
-          ...(onEnd === 'stay' ? { limitMs: LAST_COUNT_MS } : {}),
+          ...(onEnd === 'stay' ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
         }),
         onDone: {
           target: '#container.pending',
@@ -133,7 +139,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
     deciding: {
       tags: ['working', 'unknown'],
       always: [
-        { guard: 'hasSeenEnd', target: '#container.pending' },
+        { guard: 'wasExitObserved', target: '#container.pending' },
         { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
         { guard: 'mustReset', target: '#container.stopping' },
         { guard: 'hasLostSandbox', target: '#container.stopping', actions: recordStopEvent },

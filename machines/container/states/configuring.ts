@@ -16,7 +16,7 @@ const guards = {
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
   /** The missing ConfigMap or Secret may exist by now. */
-  mayHurry: ({ context }: ContainerArgs) =>
+  canShortenWait: ({ context }: ContainerArgs) =>
     context.failure?.reason === 'CreateContainerConfigError' && afterChange(context) < context.retryAt,
 };
 
@@ -61,7 +61,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
 
 /** A change of referenced objects shortens the wait for another attempt. */
 export const onObjectsChanged = {
-  guard: 'mayHurry',
+  guard: 'canShortenWait',
   target: 'awaitingRetry',
   reenter: true,
   actions: 'hurry',

@@ -3,7 +3,7 @@ import { and } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
-import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
+import { FAILURE_SHOWN_MS } from '../../shared/waitingReason.ts';
 import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
 import { isRestartOfAll } from '../restartAll.ts';
@@ -92,7 +92,7 @@ const actions = {
     crashDelayMs: undefined,
   })),
   /** Records the probe that stopped the run, which the runtime does not know. */
-  recordCause: containerSetup.assign(({ context: { run, condemnedFor: because } }) =>
+  recordCause: containerSetup.assign(({ context: { run, stopCause: because } }) =>
     run && because ? { run: { ...run, because } } : {},
   ),
   showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
@@ -100,7 +100,7 @@ const actions = {
     const { crashDelayMs, retryAt } = nextStart(context);
     return { crashDelayMs, retryAt, backedOffMs: undefined };
   }),
-  countShown: containerSetup.assign({ backedOffMs: SHOWN_FAILED_MS }),
+  deductShownTime: containerSetup.assign({ backedOffMs: FAILURE_SHOWN_MS }),
 };
 
 export const endedImplementations = { guards, actions };
@@ -116,22 +116,22 @@ const duringBackOff = {
     {
       guard: 'wasStartRefused',
       target: '#container.pending.restarting',
-      actions: ['loseSandbox', 'forgetIt', 'forgetFailedStart'],
+      actions: ['loseSandbox', 'forgetContainer', 'forgetFailedStart'],
     },
     { actions: 'loseSandbox' },
   ],
 } as const;
 
 const inNewSandbox = {
-  'container.start': { guard: 'isInit', target: '#container.pending.restarting', actions: 'takeTurn' },
+  'container.start': { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' },
 } as const;
 
 export const ended = containerSetup.extend(endedImplementations).createStateConfig({
   initial: 'choosing',
-  entry: ['endProbes', 'recordCause'],
+  entry: ['stopProbes', 'recordCause'],
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': { target: 'pending.reset', actions: 'askForReset' },
+    'container.reset': { target: 'pending.reset', actions: 'requireReset' },
   },
   states: {
     choosing: {
@@ -153,11 +153,11 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
-        { src: 'timer', input: { after: SHOWN_FAILED_MS } },
+        { src: 'timer', input: { after: FAILURE_SHOWN_MS } },
         // If the exit was observed late, less of the back-off may be left.
         { src: 'timer', input: ({ context }) => restOfBackOff(context) },
       ],
-      on: { 'timer.elapsed': { target: 'backingOff', actions: 'countShown' }, ...duringBackOff },
+      on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' }, ...duringBackOff },
     },
     /** CrashLoopBackOff (C7). */
     backingOff: {

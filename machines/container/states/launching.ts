@@ -16,7 +16,8 @@ import { making, makingImplementations } from './making.ts';
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
   /** The image or the sandbox has disappeared. The pod verifies its sandbox. */
-  lacksParts: ({ context: { id, failure } }: ContainerArgs) => id === undefined && failure?.reason === 'NotFound',
+  isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
+    id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /** The runtime reports why the hook failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
@@ -35,26 +36,26 @@ export const launching = launchingSetup.createStateConfig({
   on: {
     // A start whose response was lost may have succeeded.
     'container.stop': [
-      { guard: 'neverMade', target: 'stopped', actions: 'stopForGood' },
+      { guard: 'wasNeverCreated', target: 'stopped', actions: 'stopForGood' },
       { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
     ],
     'container.reset': [
-      { guard: 'neverMade', target: 'pending.reset', actions: 'askForReset' },
-      { target: 'stopping', actions: 'askForReset' },
+      { guard: 'wasNeverCreated', target: 'pending.reset', actions: 'requireReset' },
+      { target: 'stopping', actions: 'requireReset' },
     ],
     'container.update': [
-      { guard: and(['changesIdentity', 'neverMade']), target: 'pending.choosing', actions: 'update' },
-      { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', recordOutdatedEvent] },
+      { guard: and(['changesIdentity', 'wasNeverCreated']), target: 'pending.choosing', actions: 'update' },
+      { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'requireRecreation', recordOutdatedEvent] },
       { actions: 'update' },
     ],
     'sandbox.lost': [
       // The container has run and exited although the start call has not returned, so that its attempt is used up.
       {
-        guard: 'hasSeenEnd',
+        guard: 'wasExitObserved',
         target: 'ended',
         actions: ['loseSandbox', 'forgetFailure'],
       },
-      { target: '.readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
+      { target: '.readyToCreate', actions: ['loseSandbox', 'forgetContainer'] },
     ],
   },
   states: {
@@ -83,7 +84,10 @@ export const launching = launchingSetup.createStateConfig({
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         // If the image was removed meanwhile, it is checked and pulled again by its policy (C17).
-        'timer.elapsed': [{ guard: 'lacksParts', target: '#container.pending.choosing' }, { target: 'readyToCreate' }],
+        'timer.elapsed': [
+          { guard: 'isImageOrSandboxMissing', target: '#container.pending.choosing' },
+          { target: 'readyToCreate' },
+        ],
         'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
         'container.objectsChanged': onObjectsChanged,
       },
@@ -122,7 +126,7 @@ export const launching = launchingSetup.createStateConfig({
         // The running state applies the update after the hook.
         'container.update': { actions: 'update' },
         'sandbox.lost': { target: '#container.stopping', actions: ['loseSandbox', recordStopEvent] },
-        'runtime.containerObserved': { guard: 'showsEnd', target: '#container.ended', actions: 'recordEnd' },
+        'runtime.containerObserved': { guard: 'showsExit', target: '#container.ended', actions: 'recordEnd' },
       },
     },
   },

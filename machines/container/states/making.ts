@@ -21,7 +21,7 @@ import { failedStart, terminatedRun } from '../terminatedRun.ts';
 import { refusedStart } from '../waitingReason.ts';
 
 /** Fields that are known once the container has started. Its ID may have changed by then. */
-const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
+const startedFields = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
 /** Returns the failure if the runtime refused the start and reports the container as exited. */
 const refusalOf = ({ refusal, finishedAt, createdAt }: PortTypes['startContainer']['output']): Failure | undefined =>
@@ -47,9 +47,12 @@ const actions = {
     type: 'slot.release',
     key: slotKey(context, 'start'),
   })),
-  recordIdentity: containerSetup.assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
+  recordIdentity: containerSetup.assign(({ context }) => ({
+    createdIdentity: identityOf(context),
+    size: sizeOf(context),
+  })),
   /** Tells the pod to verify its sandbox, which may be gone before any list shows it. */
-  tellNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
+  reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
   recordFailedStart: containerSetup.assign(({ context, event }) => {
@@ -67,7 +70,7 @@ export const makingImplementations = { guards, actions };
 /** The call in flight is not aborted, because the created container must be known in order to be removed. */
 const afterTheCall = {
   'container.stop': { actions: 'stopForGood' },
-  'container.reset': { actions: 'askForReset' },
+  'container.reset': { actions: 'requireReset' },
   'container.update': { actions: 'update' },
 } as const;
 
@@ -81,7 +84,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
       tags: 'waiting',
       meta: { waitsFor: 'a start slot' },
       // A start whose response was lost is requested again, because it may have succeeded.
-      on: { 'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }] },
+      on: { 'slot.granted': [{ guard: 'wasNeverCreated', target: 'creating' }, { target: 'starting' }] },
     },
     creating: {
       tags: 'working',
@@ -120,7 +123,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             actions: [
               'recordFailedCreate',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-              'tellNotFound',
+              'reportNotFound',
             ],
           },
         ],
@@ -144,7 +147,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               assign(({ event: { output } }) => {
                 const failure = refusalOf(output);
                 const waitingReason = failure && refusedStart(failure);
-                return { ...whatStarted(output), run: terminatedRun(output), failure, waitingReason };
+                return { ...startedFields(output), run: terminatedRun(output), failure, waitingReason };
               }),
               {
                 type: 'recordEvent',
@@ -156,11 +159,11 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             ],
           },
           {
-            guard: 'hasSeenEnd',
+            guard: 'wasExitObserved',
             target: '#container.ended',
             actions: [
               assign(({ context, event: { output } }) => ({
-                ...whatStarted(output),
+                ...startedFields(output),
                 ...underId(context, output.id),
                 startedAt: context.startedAt,
               })),
@@ -172,7 +175,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.ended',
             actions: [
-              assign(({ event: { output } }) => ({ ...whatStarted(output), run: terminatedRun(output) })),
+              assign(({ event: { output } }) => ({ ...startedFields(output), run: terminatedRun(output) })),
               'forgetFailure',
               recordStartEvent,
             ],
@@ -182,7 +185,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ event: { output } }) => ({ ...whatStarted(output), foundUnknown: true })),
+              assign(({ event: { output } }) => ({ ...startedFields(output), wasUnknown: true })),
               'forgetFailure' as const,
               recordUnknownStateEvent,
             ],
@@ -190,25 +193,25 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: 'mustStay',
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => whatStarted(output)), recordStartEvent, recordStopEvent],
+            actions: [assign(({ event: { output } }) => startedFields(output)), recordStartEvent, recordStopEvent],
           },
           // The whole pod restarts in place and waits for this container (C5).
           {
             guard: 'mustReset',
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => whatStarted(output)), 'forgetFailure', recordStartEvent],
+            actions: [assign(({ event: { output } }) => startedFields(output)), 'forgetFailure', recordStartEvent],
           },
           {
             target: '#container.launching.started',
             actions: [
-              assign(({ event: { output } }) => ({ ...whatStarted(output), failure: undefined })),
+              assign(({ event: { output } }) => ({ ...startedFields(output), failure: undefined })),
               recordStartEvent,
             ],
           },
         ],
         onError: [
           {
-            guard: 'hasSeenEnd',
+            guard: 'wasExitObserved',
             target: '#container.ended',
             actions: 'forgetFailure',
           },
@@ -230,8 +233,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             actions: [
               'recordNotStarted',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-              'forgetIt',
-              'tellNotFound',
+              'forgetContainer',
+              'reportNotFound',
             ],
           },
           // No run has terminated, and the container still exists, so that the same attempt is launched again.
@@ -248,7 +251,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         ],
       },
       // The exit of a short-lived container can be observed before the start call returns.
-      on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+      on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
     },
   },
 });

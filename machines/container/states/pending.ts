@@ -3,7 +3,7 @@ import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
-import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
+import { clearedImageProgress, gettingImage, imageProgress } from '../../image/imageProgress.ts';
 import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
@@ -24,12 +24,12 @@ function imageInput(context: ContainerContext): ImageInput {
     ticket: context.ticket,
     delayMs: context.imageDelayMs,
     waitingReason: context.waitingReason,
-    isAfterSame: isAfterSameImage(context.pod.spec, context.name),
+    followsSameImage: isAfterSameImage(context.pod.spec, context.name),
   };
 }
 
-const takeImage = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>, undefined, ContainerEvent, never>(
-  ({ context, event }) => ({ ...forgottenImage(context), imageRef: event.output.imageRef }),
+const recordImageRef = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>, undefined, ContainerEvent, never>(
+  ({ context, event }) => ({ ...clearedImageProgress(context), imageRef: event.output.imageRef }),
 );
 
 const guards = {
@@ -38,31 +38,32 @@ const guards = {
    * was created and not started is excluded, because a late start by an earlier agent would be counted as a terminated
    * run.
    */
-  hasNoPast: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
+  hasNoKnownRuns: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
     (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
-  lacksVolume: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
+  isVolumeMissing: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /** Whether the exit that restarts the whole pod came before the present sandbox, which is that restart. */
-  hasRestartedAll: ({ context }: ContainerArgs) => context.ranElsewhere === true && isRestartOfAll(context),
+  hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isRestartOfAll(context),
   /**
    * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), and its pod does not know
    * of the earlier run.
    */
-  isInitOfEarlierSandbox: ({ context }: ContainerArgs) => context.role === 'init' && context.ranElsewhere === true,
+  isInitOfEarlierSandbox: ({ context }: ContainerArgs) =>
+    context.role === 'init' && context.isFromEarlierSandbox === true,
 };
 
 const actions = {
   /** An update in place does not change the image. */
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-  recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
-  forgetImage: containerSetup.assign(({ context }) => forgottenImage(context)),
+  recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? imageProgress(event) : {})),
+  forgetImage: containerSetup.assign(({ context }) => clearedImageProgress(context)),
   releasePull: containerSetup.sendTo(served('pullLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context, 'pull'),
   })),
   resetAttempt: containerSetup.assign(({ context }) => afterReset(context)),
-  beginAttempt: containerSetup.assign(({ context }) => nextAttempt(context)),
+  startAttempt: containerSetup.assign(({ context }) => nextAttempt(context)),
 };
 
 export const pendingImplementations = { guards, actions };
@@ -71,7 +72,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
   initial: 'waiting',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': { target: '.reset', actions: 'askForReset' },
+    'container.reset': { target: '.reset', actions: 'requireReset' },
     'container.update': [
       { guard: and(['hasTurn', 'changesIdentity']), target: '.choosing', actions: ['update', 'forgetImage'] },
       { actions: 'update' },
@@ -95,17 +96,17 @@ export const pending = containerSetup.extend(pendingImplementations).createState
     },
     /** The whole pod restarts in place (C5). */
     reset: { tags: 'working', entry: 'resetAttempt', always: 'waiting' },
-    restarting: { tags: 'working', entry: 'beginAttempt', always: 'choosing' },
+    restarting: { tags: 'working', entry: 'startAttempt', always: 'choosing' },
     choosing: {
       tags: 'working',
-      always: [{ guard: 'lacksVolume', target: 'awaitingVolumes' }, { target: 'gettingImage' }],
+      always: [{ guard: 'isVolumeMissing', target: 'awaitingVolumes' }, { target: 'gettingImage' }],
     },
     /** An image volume is not available, which blocks only the containers that mount it (C16). */
     awaitingVolumes: {
       tags: ['waiting', 'awaitingVolumes'],
       meta: { waitsFor: 'its volumes to be mounted' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
-      always: { guard: not('lacksVolume'), target: 'gettingImage' },
+      always: { guard: not('isVolumeMissing'), target: 'gettingImage' },
     },
     gettingImage: {
       ...gettingImage,
@@ -114,8 +115,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         id: 'image',
         input: ({ context }) => imageInput(context),
         onDone: [
-          { guard: 'hasNoPast', target: 'countingRestarts', actions: takeImage },
-          { target: '#container.launching', actions: takeImage },
+          { guard: 'hasNoKnownRuns', target: 'countingRestarts', actions: recordImageRef },
+          { target: '#container.launching', actions: recordImageRef },
         ],
       },
       on: {

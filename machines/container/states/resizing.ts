@@ -32,7 +32,7 @@ export const resizing = containerSetup.createStateConfig({
     src: 'resizeContainer',
     input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
     onDone: {
-      target: 'goingOn',
+      target: 'resuming',
       actions: [assign(({ event }) => ({ size: event.output.size, failure: undefined })), 'reportSize'],
     },
     onError: {
@@ -58,6 +58,6 @@ export const awaitingResize = containerSetup.extend(resizingImplementations).cre
   on: {
     'timer.elapsed': 'resizing',
     'runtime.returned': { guard: 'failedForRuntime', target: 'resizing' },
-    'container.update': [{ guard: 'changesSize', target: 'goingOn', actions: 'update' }, { actions: 'update' }],
+    'container.update': [{ guard: 'changesSize', target: 'resuming', actions: 'update' }, { actions: 'update' }],
   },
 });

@@ -8,7 +8,7 @@ import { probeRefs, resultOf } from '../../probe/view.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
-import { type ContainerContext, identityOf, isMissized, knownContainer, specOf } from '../context.ts';
+import { type ContainerContext, hasWrongSize, identityOf, knownContainer, specOf } from '../context.ts';
 import { isPresent, isPresentUnderOtherId, underId } from '../otherId.ts';
 import {
   failedProbe,
@@ -27,7 +27,7 @@ type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
 function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, condemnedFor: said };
+  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, stopCause: said };
 }
 
 /** Returns the input of a probe of the present run. Undefined if the spec has no probe of this kind. */
@@ -40,12 +40,14 @@ function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | un
 }
 
 const guards = {
-  isMissized: ({ context }: ContainerArgs) => isMissized(context),
+  hasWrongSize: ({ context }: ContainerArgs) => hasWrongSize(context),
   resizesByRestart: ({ context }: ContainerArgs) =>
-    isMissized(context) && context.size !== undefined && needsRestart(context.pod.spec, specOf(context), context.size),
+    hasWrongSize(context) &&
+    context.size !== undefined &&
+    needsRestart(context.pod.spec, specOf(context), context.size),
   /** Whether the container at the runtime was created from an older spec (C6). */
   isOutdated: ({ context }: ContainerArgs) =>
-    context.madeFrom !== undefined && context.madeFrom !== identityOf(context),
+    context.createdIdentity !== undefined && context.createdIdentity !== identityOf(context),
   showsUnknown: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' &&
     event.container?.state === 'unknown' &&
@@ -60,7 +62,7 @@ const guards = {
   showsAbsence: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
   mustStartUp: ({ context }: ContainerArgs) =>
-    context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
+    context.startupPassedId !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
   /** Probe results of an earlier run are ignored. */
   isStartup: ({ context, event }: ContainerArgs) =>
     event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
@@ -69,16 +71,16 @@ const guards = {
 };
 
 const actions = {
-  beginStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
+  startStartupProbe: containerSetup.enqueueActions(({ context, enqueue }) => {
     const input = probeInput(context, 'startup');
     if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
   }),
   /** Marks the run as started. Liveness and readiness probes start. */
-  endStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
+  finishStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
     enqueue.stopChild('probe/startup');
-    enqueue.assign({ startedUp: context.id });
+    enqueue.assign({ startupPassedId: context.id });
   }),
-  beginProbes: containerSetup.enqueueActions(({ context, enqueue }) => {
+  startProbes: containerSetup.enqueueActions(({ context, enqueue }) => {
     for (const kind of ['liveness', 'readiness'] as const) {
       const input = probeInput(context, kind);
       if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input });
@@ -88,11 +90,11 @@ const actions = {
    * Restarts the probes of a container whose ID has changed. As on a kubelet they start without a result, but those of
    * a container that ran before the agent retain theirs (`doProbe` in pkg/kubelet/prober/worker.go).
    */
-  probeAnew: containerSetup.enqueueActions(({ context, enqueue, self }) => {
+  restartProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;
     const readiness = probeRefs(self.getSnapshot()).find((ref) => ref.getSnapshot().context.kind === 'readiness');
-    enqueue('endProbes');
-    if (adopted === undefined || adopted.id !== id) enqueue.assign({ startedUp: undefined });
+    enqueue('stopProbes');
+    if (adopted === undefined || adopted.id !== id) enqueue.assign({ startupPassedId: undefined });
     else if (readiness) enqueue.assign({ adopted: { ...adopted, ready: resultOf(readiness) === 'passing' } });
   }),
   condemn: containerSetup.assign(({ context, event }) =>
@@ -110,17 +112,17 @@ export const running = runningSetup.createStateConfig({
   initial: 'choosing',
   // The spec may have changed since the container was created, also while the agent was not running.
   always: [
-    { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', recordOutdatedEvent] },
-    { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', recordResizeEvent] },
+    { guard: 'isOutdated', target: 'stopping', actions: ['requireRecreation', recordOutdatedEvent] },
+    { guard: 'resizesByRestart', target: 'stopping', actions: ['requireRecreation', recordResizeEvent] },
   ],
   on: {
-    'container.reset': { target: 'stopping', actions: 'askForReset' },
+    'container.reset': { target: 'stopping', actions: 'requireReset' },
     'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
     'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
     'runtime.containerObserved': [
-      { guard: 'showsEnd', target: 'ended', actions: 'recordEnd' },
-      { guard: 'showsUnknown', target: 'stopping', actions: ['takeOtherId', recordUnknownStateEvent] },
-      { guard: 'showsOtherId', target: '.choosing', actions: ['takeOtherId', 'probeAnew'] },
+      { guard: 'showsExit', target: 'ended', actions: 'recordEnd' },
+      { guard: 'showsUnknown', target: 'stopping', actions: ['adoptNewId', recordUnknownStateEvent] },
+      { guard: 'showsOtherId', target: '.choosing', actions: ['adoptNewId', 'restartProbes'] },
       { guard: 'showsAbsence', target: '.verifying' },
     ],
     'probe.failed': {
@@ -133,23 +135,23 @@ export const running = runningSetup.createStateConfig({
   states: {
     choosing: {
       tags: 'working',
-      always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'beginStartup' }, { target: 'begun' }],
+      always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'startStartupProbe' }, { target: 'begun' }],
     },
     /** Until its startup probe has passed, the container counts as not started and no other probe runs (C4). */
     startingUp: {
       tags: 'waiting',
       meta: { waitsFor: 'its startup probe' },
       entry: { type: 'report', params: { lifecycle: 'live' } },
-      always: { guard: 'isMissized', target: 'resizing' },
+      always: { guard: 'hasWrongSize', target: 'resizing' },
     },
     begun: {
       tags: 'working',
-      entry: ['endStartup', { type: 'report', params: { lifecycle: 'running' } }, 'beginProbes'],
+      entry: ['finishStartup', { type: 'report', params: { lifecycle: 'running' } }, 'startProbes'],
       always: 'steady',
     },
     /** Returns to startup or to steady operation after an interruption such as a resize. */
-    goingOn: { tags: 'working', always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
-    steady: { tags: 'steady', always: { guard: 'isMissized', target: 'resizing' } },
+    resuming: { tags: 'working', always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
+    steady: { tags: 'steady', always: { guard: 'hasWrongSize', target: 'resizing' } },
     resizing,
     awaitingResize,
     /** A list without the container may be outdated. Only a query about this container is conclusive. */
@@ -181,9 +183,9 @@ export const running = runningSetup.createStateConfig({
           {
             guard: { type: 'isOtherId', params: ({ event }) => event.output },
             target: 'choosing',
-            actions: [assign(({ context, event: { output } }) => underId(context, output?.id)), 'probeAnew'],
+            actions: [assign(({ context, event: { output } }) => underId(context, output?.id)), 'restartProbes'],
           },
-          { target: 'goingOn' },
+          { target: 'resuming' },
         ],
         onError: {
           target: 'awaitingVerification',

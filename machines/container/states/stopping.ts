@@ -40,24 +40,24 @@ const actions = {
   /**
    * A kubelet observes two ends before its sync: a failed postStart hook, and a container that died with its sandbox.
    */
-  noteKill: containerSetup.assign(({ context }) => ({
+  recordKill: containerSetup.assign(({ context }) => ({
     killedToRestart: !hasFailedPostStart(context) && context.former !== null,
   })),
   /** A restart of the whole pod grants no grace period (C5), whatever later commands allow. */
   limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
   /** Consumes the grace period when the deadline has passed, even if the clock was set back since (C10). */
-  useUpGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
+  consumeGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
   /** A retry gets only the remaining grace period, independent of changes of the clock (C10). */
-  giveNoMore: containerSetup.assign(({ context, event }) => ({
+  limitToRemainingGrace: containerSetup.assign(({ context, event }) => ({
     stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
   })),
   /** The grace period continues to run while another attempt is awaited. */
-  countWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
+  deductWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
     if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
     return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };
   }),
   /** The readiness probe continues while the container stops. */
-  endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
+  stopStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.stopChild('probe/liveness');
   }),
@@ -73,14 +73,14 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       type: 'report',
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),
     },
-    'endStartupAndLiveness',
-    'noteKill',
+    'stopStartupAndLiveness',
+    'recordKill',
   ],
   initial: 'choosing',
   on: {
     'container.stop': [{ guard: 'isSooner', target: '.killing', actions: 'stopForGood' }, { actions: 'stopForGood' }],
-    'container.reset': { guard: not('mustStay'), target: '.killing', actions: 'askForReset' },
-    'runtime.containerObserved': { guard: 'showsEnd', target: 'ended', actions: 'recordEnd' },
+    'container.reset': { guard: not('mustStay'), target: '.killing', actions: 'requireReset' },
+    'runtime.containerObserved': { guard: 'showsExit', target: 'ended', actions: 'recordEnd' },
   },
   states: {
     choosing: {
@@ -131,7 +131,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         bounded: {
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
-          on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'useUpGrace' } },
+          on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGrace' } },
         },
         /** The port that runs the hook enforces the grace period. */
         unbounded: { meta: { waitsFor: 'its preStop hook' } },
@@ -144,7 +144,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       always: { guard: not('awaitsOthers'), target: 'killing' },
       invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
       on: {
-        'timer.elapsed': { target: 'killing', actions: 'useUpGrace' },
+        'timer.elapsed': { target: 'killing', actions: 'consumeGrace' },
         'container.stop': [
           { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
           { actions: 'stopForGood' },
@@ -192,7 +192,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           target: 'awaitingRetry',
           actions: [
             'recordCallFailure',
-            'giveNoMore',
+            'limitToRemainingGrace',
             { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) },
           ],
         },
@@ -203,7 +203,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       meta: { waitsFor: 'another attempt to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': { target: 'killing', actions: 'countWait' },
+        'timer.elapsed': { target: 'killing', actions: 'deductWait' },
         'runtime.returned': { guard: 'failedForRuntime', target: 'killing' },
       },
     },

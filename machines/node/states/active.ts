@@ -8,11 +8,11 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeEvent } from '../../shared/events.ts';
 import { garbageOf, type NodeContext } from '../context.ts';
-import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
+import { podOfOrphan, terminatingEntry, terminationOf } from '../endings.ts';
 import { mirrorImplementations } from '../mirrors.ts';
 import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
 import { type NodeActs, nodeSetup, podId } from '../setup.ts';
-import { concerned, edited, isWanted, newPodInputs, rewanted, tellUpdate, unwanted } from '../wanted.ts';
+import { concerned, edited, isWanted, newPodInputs, rewanted, unwanted, updateEvents } from '../wanted.ts';
 
 /** UIDs of the pods that an action considers. Undefined for all pods. */
 type Scope = {
@@ -31,11 +31,11 @@ const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
 
 const actions = {
   startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    enqueue({ type: 'beginPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
+    enqueue({ type: 'spawnPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
   }),
-  endOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+  terminateOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const inputs = orphans(context, scope?.uids);
-    enqueue({ type: 'beginPods', params: { inputs, ending: true } });
+    enqueue({ type: 'spawnPods', params: { inputs, ending: true } });
     for (const { observed } of inputs) {
       if (isRunning(observed)) enqueue.emit({ type: 'decision.counted', decision: 'orphanTerminated' });
     }
@@ -48,21 +48,21 @@ const actions = {
     if (left.length < context.left.length) enqueue.assign({ left });
   }),
   /** Reserves resources and names for running pods that a source may still claim (C24). */
-  holdPlaces: nodeSetup.enqueueActions(({ context, enqueue }) => {
+  reserveResources: nodeSetup.enqueueActions(({ context, enqueue }) => {
     for (const observed of markedPods(context)) {
       if (isWanted(context, observed.uid)) continue;
-      enqueue.sendTo('admission', entryOfEnding(context, podOfOrphan(observed), observed));
+      enqueue.sendTo('admission', terminatingEntry(context, podOfOrphan(observed), observed));
     }
   }),
   /** Releases the reservations of pods that have disappeared from the runtime. */
-  freePlaces: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
+  releaseReservations: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     if (event.type !== 'runtime.podsObserved') return;
     for (const { uid } of event.pods) {
       if (Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid)) continue;
       enqueue.sendTo('admission', { type: 'admission.release', uid });
     }
   }),
-  endUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+  terminateUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = unwanted(context, scope?.uids);
     if (found.length === 0) return;
     for (const { pod } of found) {
@@ -78,11 +78,11 @@ const actions = {
   announceRewanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     for (const uid of rewanted(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
   }),
-  passOnEdits: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+  forwardUpdates: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = edited(context, scope?.uids);
     if (found.length === 0) return;
     for (const { before, pod } of found) {
-      for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(pod.metadata.uid), fact);
+      for (const fact of updateEvents(before, pod, context.heardAt)) enqueue.sendTo(podId(pod.metadata.uid), fact);
     }
     enqueue.assign({ pods: withPods(context, found, false) });
   }),
@@ -94,7 +94,7 @@ const activeSetup = nodeSetup.extend(activeImplementations);
 
 /** Only the pods concerned are considered, because the node may have hundreds of others. */
 const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
-const endItsOrphan = { type: 'endOrphans', ...its } as const;
+const terminateItsOrphan = { type: 'terminateOrphans', ...its } as const;
 const startIt = { type: 'startNewPods', ...its } as const;
 /**
  * Actions after a change of a source. Orphans are not included, because a source that has not listed its pods may own
@@ -102,32 +102,32 @@ const startIt = { type: 'startNewPods', ...its } as const;
  */
 const sourceChanged = [
   'recordSource',
-  { type: 'endUnwanted', ...its },
+  { type: 'terminateUnwanted', ...its },
   { type: 'announceRewanted', ...its },
-  { type: 'passOnEdits', ...its },
+  { type: 'forwardUpdates', ...its },
 ] as const;
 
 /** A source cannot be read. Pods of the other sources run, and pods that it may own are not terminated. */
 export const partial = activeSetup.createStateConfig({
   tags: ['retrying', 'active'],
   meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
-  entry: ['holdPlaces', 'startNewPods', 'keepMirrors', 'tellMirrors'],
+  entry: ['reserveResources', 'startNewPods', 'manageMirrors', 'updateMirrors'],
   always: { guard: 'haveSourcesSpoken', target: 'running' },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
-    'config.podChanged': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces', 'freePlaces'] },
-    'node.ticked': { actions: ['recordFact', 'noteReadiness', 'startNewPods'] },
+    'config.podsListed': { actions: [...sourceChanged, startIt, 'updateMirrors'] },
+    'config.podChanged': { actions: [...sourceChanged, startIt, 'updateMirrors'] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'reserveResources', 'releaseReservations'] },
+    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
-      { actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'tellMirrors'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
+      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'updateMirrors'] },
     ],
   },
 });
 
 export const running = activeSetup.createStateConfig({
   tags: ['steady', 'active'],
-  entry: ['endOrphans', 'startNewPods', 'keepMirrors', 'tellMirrors'],
+  entry: ['terminateOrphans', 'startNewPods', 'manageMirrors', 'updateMirrors'],
   // If garbage collection fails, the node continues without it, because nothing else depends on it.
   invoke: {
     src: 'garbage',
@@ -136,16 +136,16 @@ export const running = activeSetup.createStateConfig({
     onError: {},
   },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt, 'tellMirrors'] },
-    'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt, 'tellMirrors'] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
+    'config.podsListed': { actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'] },
+    'config.podChanged': { actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', terminateItsOrphan] },
     'garbage.asked': { actions: 'answerGarbage' },
-    'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
+    'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
     // Restarts pods that were wanted again during termination, and pods whose actor failed.
-    'node.ticked': { actions: ['recordFact', 'noteReadiness', 'endOrphans', 'startNewPods'] },
+    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'terminateOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
-      { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
+      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'] },
     ],
   },
 });

@@ -11,18 +11,18 @@ const guards = {
 
 const actions = {
   /** Terminates pods of this agent that have no actor, within their own grace periods. */
-  endStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
-    enqueue({ type: 'beginPods', params: { inputs: stranded(context), ending: true } });
+  terminateStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
+    enqueue({ type: 'spawnPods', params: { inputs: stranded(context), ending: true } });
     enqueue.assign({ broken: [] });
   }),
   /**
    * Records a pod whose actor failed while the node drains. It is terminated again within the rest of its grace period.
    */
-  keepForEnd: nodeSetup.assign(({ context, event }) => {
+  recordBrokenPod: nodeSetup.assign(({ context, event }) => {
     const known = lookUp(context.pods, uidOf(event) ?? '');
     return known ? { broken: [...context.broken, known.pod] } : {};
   }),
-  noteDrained: nodeSetup.assign(({ context, event }) => {
+  recordDrained: nodeSetup.assign(({ context, event }) => {
     const uid = uidOf(event);
     // An outdated list may show it repeatedly.
     return uid === undefined || context.drained.includes(uid) ? {} : { drained: [...context.drained, uid] };
@@ -39,19 +39,19 @@ export const drainingImplementations = { guards, actions };
 
 export const draining = nodeSetup.extend(drainingImplementations).createStateConfig({
   tags: ['working', 'ending', 'draining'],
-  meta: { waitsFor: 'its pods to end', until: 'deadline' },
-  entry: ['endAll', 'endStranded'],
+  meta: { waitsFor: 'its pods to terminate', until: 'deadline' },
+  entry: ['endAll', 'terminateStranded'],
   always: { guard: 'hasNoPods', target: 'stopped' },
   on: {
     'node.drain': { actions: 'endAll' },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
-    'node.ticked': { actions: ['recordFact', 'endStranded'] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'terminateStranded'] },
+    'node.ticked': { actions: ['recordFact', 'terminateStranded'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'noteDrained'] },
-      { actions: ['keepAllocation', 'keepForEnd', 'forgetPod'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'recordDrained'] },
+      { actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod'] },
     ],
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepAllocation', 'keepForEnd', 'forgetPod', 'leaveLimiters'] },
+      { guard: 'isOfPod', actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod', 'leaveLimiters'] },
       { target: 'broken', actions: 'recordFault' },
     ],
   },

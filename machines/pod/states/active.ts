@@ -4,7 +4,7 @@ import { command, containerId, withoutCommandsTo } from '../commands.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
 import { doubtsSandbox } from '../sandbox.ts';
-import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import {
   afterInits,
   ephemeralTurnsGiven,
@@ -43,21 +43,21 @@ const actions = {
     restartsAll: undefined,
     initialized: false,
     round: [],
-    turnsGiven: ephemeralTurnsGiven(context),
+    turnsTaken: ephemeralTurnsGiven(context),
   })),
   initialize: podSetup.assign({ initialized: true }),
-  beginRound: podSetup.assign(({ context }) => ({ round: newRound(context) })),
+  startRound: podSetup.assign(({ context }) => ({ round: newRound(context) })),
   startNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextInit(context);
     if (name === undefined) return;
     command(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
+    enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: onTheirWay(context, [name]) });
   }),
   /** Ephemeral containers need only the sandbox, and their exit has no effect on the pod. */
   startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeral(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
+    enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: onTheirWay(context, names) });
   }),
   /** Restarts every container except the ephemeral ones in the present sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -93,7 +93,7 @@ export const activeImplementations = { guards, actions };
 
 /** Launches the containers in rounds, one at a time (C9). */
 const launches = [
-  { guard: 'isRoundOver', actions: 'beginRound' },
+  { guard: 'isRoundOver', actions: 'startRound' },
   { guard: 'isLaunchDue', actions: 'launchNext' },
 ] as const;
 const activeSetup = podSetup.extend(resizingImplementations).extend(activeImplementations);
@@ -111,9 +111,9 @@ export const active = activeSetup.createStateConfig({
       {
         guard: 'changesNetworkMode',
         target: 'resetting',
-        actions: takeUpdate,
+        actions: admittedUpdateActions,
       },
-      { actions: takeUpdate },
+      { actions: admittedUpdateActions },
     ],
   },
   always: [
@@ -146,7 +146,7 @@ export const active = activeSetup.createStateConfig({
         steady: {
           tags: 'working',
           meta: { waitsFor: 'its init containers to complete' },
-          always: { guard: 'mustFit', target: 'resizingPodCgroup' },
+          always: { guard: 'mustResizeCgroup', target: 'resizingPodCgroup' },
         },
         resizingPodCgroup,
         awaitingPodCgroupRetry,
@@ -171,7 +171,7 @@ export const active = activeSetup.createStateConfig({
         ...launches,
       ],
       states: {
-        steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
+        steady: { tags: 'steady', always: { guard: 'mustResizeCgroup', target: 'resizingPodCgroup' } },
         resizingPodCgroup,
         awaitingPodCgroupRetry,
       },

@@ -5,7 +5,7 @@
 import { assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
-import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
+import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
 import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
@@ -34,7 +34,7 @@ const actions = {
   recordOthers: podSetup.assign(({ context }) => ({ failure: othersFailure(context) })),
   forgetFailure: podSetup.assign({ failure: undefined }),
   /** Requests the resources that were not admitted before the agent restarted, or that were changed meanwhile. */
-  askForRest: podSetup.enqueueActions(({ context, enqueue, self }) => {
+  requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
     const wanted = wish(context, context.desired);
     enqueue.assign(wanted);
@@ -62,13 +62,13 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 export const recalling = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp', 'recalling'],
   meta: { waitsFor: 'its previous restarts to be counted' },
-  entry: 'askAdmission',
+  entry: 'requestAdmission',
   invoke: {
     src: 'countRestarts',
     input: ({ context }) => ({
       pod: context.allocated,
       containers: forgotten(context),
-      ...(context.termination ? { limitMs: LAST_COUNT_MS } : {}),
+      ...(context.termination ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
     }),
     onDone: {
       target: 'recalled',
@@ -83,31 +83,41 @@ export const recalling = admittingSetup.createStateConfig({
     'admission.refused': {},
     // A terminating pod needs the restart counts as well, but does not wait long for them.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
-    'pod.deadlineExceeded': { target: 'recalling', reenter: true, actions: ['exceedDeadline', recordDeadlineEvent] },
+    'pod.deadlineExceeded': {
+      target: 'recalling',
+      reenter: true,
+      actions: ['recordExceededDeadline', recordDeadlineEvent],
+    },
   },
 });
 
 /** Handles the commands that arrived while restarts were counted. */
 export const recalled = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp'],
-  always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }],
+  always: [{ guard: 'mustTerminate', target: 'terminating' }, { target: 'admitting' }],
 });
 
 export const admitting = admittingSetup.createStateConfig({
   tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
   meta: { waitsFor: 'the node to admit it' },
-  entry: 'askAdmission',
+  entry: 'requestAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
+    'pod.update': { actions: ['replaceDesired', 'requestAdmission'] },
     'admission.admitted': [
       // All containers that ever will have already run under an earlier agent, so that the pod's resources are
       // released.
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.beginning',
-        actions: ['applyUpdate', 'askForRest', 'recordResizeRefusal', 'recallStart', 'complete'],
+        actions: [
+          'applyUpdate',
+          'requestRemainingResources',
+          'recordResizeRefusal',
+          'recordPastInitialization',
+          'complete',
+        ],
       },
-      { target: 'preparing', actions: ['applyUpdate', 'askForRest', 'recordResizeRefusal'] },
+      { target: 'preparing', actions: ['applyUpdate', 'requestRemainingResources', 'recordResizeRefusal'] },
     ],
     'admission.refused': {
       target: 'refused',

@@ -15,7 +15,7 @@ import { type PodArgs, podSetup } from '../setup.ts';
 import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
 
 /** A kubelet repeats the event every second, which soon exhausts its own rate limit for events of a pod. */
-const TOLD_AGAIN_MS = 10_000;
+const REPEAT_EVENT_MS = 10_000;
 
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
@@ -28,7 +28,7 @@ const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
 
 const guards = {
   /** Whether the pod needs a network of its own, which the runtime does not have now. */
-  lacksNetwork: ({ context: { networkNotReady, allocated } }: PodArgs) =>
+  isNetworkMissing: ({ context: { networkNotReady, allocated } }: PodArgs) =>
     networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
   isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !fits(context, sandbox),
 };
@@ -48,10 +48,10 @@ const actions = {
   })),
   /** The first containers can check their images while the sandbox is being created. */
   startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
-    if (context.turnsGiven.length > 0) return;
+    if (context.turnsTaken.length > 0) return;
     const names = firstTurn(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsGiven: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
+    enqueue.assign({ turnsTaken: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
   }),
 };
 
@@ -64,7 +64,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
   states: {
     choosing: {
       tags: 'working',
-      always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }],
+      always: [{ guard: 'isNetworkMissing', target: 'awaitingNetwork' }, { target: 'queued' }],
     },
     /** The return of the network arrives as an event. Meanwhile the event about the missing network is repeated. */
     awaitingNetwork: {
@@ -74,8 +74,8 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
         assign(({ context }) => ({ failure: networkFailure(context) })),
         { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
       ],
-      invoke: { src: 'timer', input: { after: TOLD_AGAIN_MS } },
-      always: { guard: not('lacksNetwork'), target: 'queued' },
+      invoke: { src: 'timer', input: { after: REPEAT_EVENT_MS } },
+      always: { guard: not('isNetworkMissing'), target: 'queued' },
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
     },
     queued: {
@@ -92,7 +92,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
         input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
         onDone: [
           {
-            guard: 'mustEnd',
+            guard: 'mustTerminate',
             target: '#pod.terminating',
             actions: assign(({ event }) => ({ sandbox: event.output })),
           },
@@ -114,7 +114,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
           },
         ],
         onError: [
-          { guard: 'mustEnd', target: '#pod.terminating' },
+          { guard: 'mustTerminate', target: '#pod.terminating' },
           {
             target: '#pod.sandboxing.awaitingCreateRetry',
             actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
@@ -124,7 +124,10 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       // The call in flight is not aborted, because the created sandbox must be known in order to be removed.
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
-        'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],
+        'pod.deadlineExceeded': [
+          { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
+          {},
+        ],
         'pod.killLimitExceeded': { guard: 'isKillLimitOver', actions: recordExceededGraceEvent },
       },
     },

@@ -3,7 +3,7 @@ import { failureOf } from '../../shared/failure.ts';
 import { areVolumesSettled } from '../context.ts';
 import { asFailed, directoryFailed } from '../recordedEvents.ts';
 import { allSandboxes } from '../sandbox.ts';
-import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 const guards = { areVolumesSettled: ({ context }: PodArgs) => areVolumesSettled(context) };
 
@@ -50,7 +50,7 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
       meta: { waitsFor: 'its volumes to be mounted' },
       entry: 'spawnVolumes',
       always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
-      on: { 'admission.admitted': { actions: takeUpdate } },
+      on: { 'admission.admitted': { actions: admittedUpdateActions } },
     },
   },
 });

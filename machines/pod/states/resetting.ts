@@ -8,7 +8,7 @@ import { statusUnknown } from '../../shared/failureEvents.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isSandboxLast } from '../sandbox.ts';
-import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /** The lifecycles in which a container may have a process. */
 const WITH_PROCESS = ['launching', 'live', 'running'] as const;
@@ -23,7 +23,7 @@ export const resettingImplementations = { guards };
 
 export const resetting = podSetup.extend(resettingImplementations).createStateConfig({
   initial: 'verifying',
-  on: { 'admission.admitted': { actions: takeUpdate } },
+  on: { 'admission.admitted': { actions: admittedUpdateActions } },
   states: {
     /** A list without the sandbox may be outdated. Only a query about this sandbox is conclusive. */
     verifying: {
@@ -49,11 +49,14 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
+      on: {
+        'timer.elapsed': 'verifying',
+        'runtime.returned': { target: 'verifying', actions: 'forwardRuntimeReturn' },
+      },
     },
     draining: {
       tags: 'working',
-      meta: { waitsFor: 'the containers of its lost sandbox to end' },
+      meta: { waitsFor: 'the containers of its lost sandbox to stop' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: and(['isQuiet', 'isSandboxLast']), target: '#pod.terminating.beginning', actions: 'complete' },

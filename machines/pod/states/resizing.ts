@@ -11,8 +11,8 @@ import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { command } from '../commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
-import { isResizing, mustFit } from '../resizing.ts';
-import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { isResizing, mustResizeCgroup } from '../resizing.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
  * Returns a refused resize and the event about it. The event is undefined if it was sent before for the same reason and
@@ -44,7 +44,7 @@ const hasSameContainers = (one: Pod, other: Pod): boolean =>
     .map(({ spec }) => [...containersOf(spec)].map(({ container }) => container.name).join())
     .every((names, _, [first]) => names === first);
 
-const guards = { mustFit: ({ context }: PodArgs) => mustFit(context) };
+const guards = { mustResizeCgroup: ({ context }: PodArgs) => mustResizeCgroup(context) };
 
 const actions = {
   recordResizeRefusal: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -61,7 +61,7 @@ const actions = {
   recordSizing: podSetup.assign(({ context, event }) =>
     event.type === 'container.sized' ? { sizes: { ...context.sizes, [event.name]: event.size } } : {},
   ),
-  recordFit: podSetup.assign(({ context: { allocated, resize } }) => ({
+  recordCgroupSize: podSetup.assign(({ context: { allocated, resize } }) => ({
     fitted: allocated,
     failure: undefined,
     ...(resize && { resize: { ...resize, error: undefined } }),
@@ -70,7 +70,7 @@ const actions = {
    * Records why the cgroup was not resized. The same error is reported once, as in a kubelet (`SyncPod` in
    * `pkg/kubelet/kubelet.go`).
    */
-  recordFitError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
+  recordCgroupResizeError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
     const { message: error } = failureOf(event);
     if (resize?.error === error) return;
     enqueue.assign({ resize: { ...resize, error } });
@@ -100,20 +100,20 @@ const resizingSetup = podSetup.extend(resizingImplementations);
 const restarted = {
   guard: not('changesNetworkMode'),
   target: 'steady',
-  actions: takeUpdate,
+  actions: admittedUpdateActions,
 } as const;
 
 export const resizingPodCgroup = resizingSetup.createStateConfig({
   tags: 'working',
   meta: { waitsFor: 'its cgroup to be resized' },
   invoke: {
-    src: 'fitPod',
+    src: 'resizePodCgroup',
     input: ({ context }) => ({ pod: context.allocated }),
     onDone: {
       target: 'steady',
-      actions: ['recordFit', 'recordCompletion'],
+      actions: ['recordCgroupSize', 'recordCompletion'],
     },
-    onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordFitError'] },
+    onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordCgroupResizeError'] },
   },
   on: { 'admission.admitted': restarted },
 });

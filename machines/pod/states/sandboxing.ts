@@ -7,9 +7,9 @@ import { killFailed } from '../../shared/failureEvents.ts';
 import { command, containerId } from '../commands.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
-import { endedByRestartOfAll } from '../restartedAll.ts';
+import { stoppedByRestartOfAll } from '../restartedAll.ts';
 import { allSandboxes, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
-import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
 
@@ -29,25 +29,25 @@ const actions = {
       enqueue.sendTo(served('pullLimiter'), { type: 'slot.release', key });
     }
     enqueue.stopChild('pace');
-    enqueue.assign({ containers: {}, turnsGiven: [], queued: undefined });
+    enqueue.assign({ containers: {}, turnsTaken: [], queued: undefined });
   }),
   /**
    * Completes a restart of all containers before the next sandbox exists, because all containers are new in that one
    * (C5).
    */
   resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
-    command(enqueue, context, [{ names: endedByRestartOfAll(context), event: { type: 'container.reset' } }]);
+    command(enqueue, context, [{ names: stoppedByRestartOfAll(context), event: { type: 'container.reset' } }]);
   }),
   /**
    * Restores the turns after a restart of the agent. A completed init container that was garbage-collected gets no
    * command.
    */
-  recallTurns: podSetup.enqueueActions(({ context, enqueue }) => {
+  restoreTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurns(context);
     const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
     const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
     command(enqueue, context, [{ names: again, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsGiven: names, containers: onTheirWay(context, again) });
+    enqueue.assign({ turnsTaken: names, containers: onTheirWay(context, again) });
   }),
 };
 
@@ -57,7 +57,7 @@ const sandboxingSetup = podSetup.extend(creatingSandboxImplementations).extend(s
 export const sandboxing = sandboxingSetup.createStateConfig({
   tags: 'settingUp',
   initial: 'deciding',
-  on: { 'admission.admitted': { actions: takeUpdate } },
+  on: { 'admission.admitted': { actions: admittedUpdateActions } },
   states: {
     /** Decides about the sandbox by what the runtime shows (C8). */
     deciding: {
@@ -65,7 +65,11 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
         // All containers that ever will have already run. The remains are terminated and the final status is reported.
-        { guard: 'needsNoSandbox', target: '#pod.terminating.beginning', actions: ['recallStart', 'complete'] },
+        {
+          guard: 'needsNoSandbox',
+          target: '#pod.terminating.beginning',
+          actions: ['recordPastInitialization', 'complete'],
+        },
         // The way in which running containers have to stop depends on the state of their sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
@@ -89,7 +93,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
               assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
               'spawnContainers',
               'announceSandbox',
-              'recallTurns',
+              'restoreTurns',
             ],
           },
           {
@@ -147,8 +151,8 @@ export const sandboxing = sandboxingSetup.createStateConfig({
           { target: 'creatingSandbox' },
         ],
         'runtime.returned': [
-          { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'passOnReturn' },
-          { actions: 'passOnReturn' },
+          { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'forwardRuntimeReturn' },
+          { actions: 'forwardRuntimeReturn' },
         ],
       },
     },

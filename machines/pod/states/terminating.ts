@@ -30,7 +30,7 @@ const isTaskLost = (event: object): boolean =>
 const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 
 /** Whether the runtime shows a container that may be running and has no actor yet. */
-const hasUntended = ({ containers, observed }: PodContext): boolean =>
+const hasUnadoptedContainer = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
 /** Waits for the deadline of the containers, but no longer than their grace period. */
@@ -40,7 +40,7 @@ const restOfGrace = ({ termination, endedAt }: PodContext) =>
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
   hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
-  needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUntended(context),
+  needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUnadoptedContainer(context),
   isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
   areVolumesUnmounted: ({ context }: PodArgs) => areVolumesUnmounted(context),
   hasStoppedActors: ({ context }: PodArgs) => context.queued === undefined,
@@ -50,12 +50,12 @@ const guards = {
 };
 
 const actions = {
-  noteStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
+  recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
   /**
    * The sandbox has stopped. It is retained in the context, because its addresses were the pod's and it has yet to be
    * removed.
    */
-  leaveSandbox: podSetup.assign({
+  markSandboxStopped: podSetup.assign({
     sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
   }),
   stopContainers: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -117,7 +117,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
     'admission.admitted': {},
-    'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],
+    'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] }, {}],
   },
   states: {
     /**
@@ -126,10 +126,10 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
      */
     beginning: {
       tags: 'working',
-      meta: { waitsFor: 'its grace to begin' },
+      meta: { waitsFor: 'its grace period to start' },
       always: { guard: 'needsNoGrace', target: 'containers' },
       invoke: {
-        src: 'pickMoment',
+        src: 'pickTime',
         input: { withinMs: 0 },
         onDone: {
           target: 'containers',
@@ -147,7 +147,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       states: {
         graceful: {
           tags: 'inGrace',
-          meta: { waitsFor: 'its containers to end', until: 'deadline' },
+          meta: { waitsFor: 'its containers to stop', until: 'deadline' },
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: {
             'timer.elapsed': 'overdue',
@@ -159,7 +159,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           },
         },
         /** The remaining processes are being killed, which takes as long as the runtime needs. */
-        overdue: { meta: { waitsFor: 'its containers to end' } },
+        overdue: { meta: { waitsFor: 'its containers to stop' } },
       },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
@@ -171,11 +171,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     stopping: {
       tags: 'working',
       meta: { waitsFor: 'its sandbox to stop' },
-      entry: ['noteStopped', 'releaseResources'],
+      entry: ['recordStopped', 'releaseResources'],
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),
-        onDone: { target: 'volumes', actions: ['leaveSandbox', 'settleAdmission'] },
+        onDone: { target: 'volumes', actions: ['markSandboxStopped', 'settleAdmission'] },
         onError: {
           target: 'awaitingStopRetry',
           actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],

@@ -6,7 +6,7 @@ export const registration: Meanings = {
     'The Node object is to tell from the start what the runtime is. After 5 s without an answer it is created all the same.',
   registering: 'The API server is asked to create the Node object, or one that is there already is brought up to date.',
   awaitingRegistration: 'The node could not be registered. It is tried again after a wait that grows up to 7 s.',
-  makingCsiNode: 'The node is registered. Its CSINode object is created, unless it is there already.',
+  creatingCsiNode: 'The node is registered. Its CSINode object is created, unless it is there already.',
   awaitingCsiNode:
     'The CSINode could not be created. It is tried again after a wait; until then the node is not ready.',
   registered: 'The cluster has the Node and its CSINode.',
@@ -35,7 +35,7 @@ export const mirror: Meanings = {
   held: 'The mirror stays as it is for now: its static pod still ends, or not every pod source has listed its pods.',
   awaitingNode: 'A mirror pod belongs to the Node object, which is not there yet.',
   creating: 'The API server is asked to create the mirror pod.',
-  awaitingSight: 'The mirror pod was created. It counts once the watch of pods shows it.',
+  awaitingWatch: 'The mirror pod was created. It counts once the watch of pods shows it.',
   current: 'The API server shows the static pod as it is.',
   removing:
     'The mirror pod is removed at once: it is of another version of the static pod, is being deleted, or has none.',

@@ -36,7 +36,7 @@ export const container: Readonly<Record<string, string>> = {
   'running.startingUp':
     'Its startup probe has not passed yet. Until then it is not started, and no other probe asks it.',
   'running.begun': 'It has started: its liveness and readiness probes begin.',
-  'running.goingOn': 'Something has come between, as a resize. It goes on where it was.',
+  'running.resuming': 'Something has come between, as a resize. It goes on where it was.',
   'running.steady': 'It runs as it should.',
   'running.resizing': 'The runtime changes its resources while it runs.',
   'running.awaitingResize':

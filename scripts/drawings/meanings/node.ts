@@ -24,7 +24,7 @@ export const limiter: Meanings = {
 
 export const admission: Meanings = {
   open: 'It keeps the account of what pods that are admitted have taken of the node: processors, memory, ports, and the number of pods.',
-  askingServer:
+  readingNode:
     'Only the labels of the node speak against a pod. The API server is asked whether they are others by now, before the pod is refused.',
 };
 

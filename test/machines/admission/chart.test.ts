@@ -40,7 +40,7 @@ const allocatedOf = (of: ReturnType<typeof admission>, uid: string) =>
   of.getSnapshot().context.entries.find((entry) => entry.uid === uid)?.allocated?.cpuMillis;
 
 describe('admission', () => {
-  test('a pod is admitted while there is room, and refused with the reason of the kubelet', () => {
+  test('admits pods while resources last, then refuses them with the reason of the kubelet', () => {
     const of = admission(small);
     expect(ask(of, 'a').answers()).toEqual(['admitted']);
     expect(ask(of, 'b').answers()).toEqual(['admitted']);
@@ -51,7 +51,7 @@ describe('admission', () => {
     expect(allocatedOf(of, 'c')).toBeUndefined();
   });
 
-  test('the number of pods is bounded', () => {
+  test('limits the number of pods', () => {
     const of = admission(small);
     const none = { requests: requests({ cpuMillis: 0 }) };
     expect(['a', 'b', 'c', 'd'].flatMap((uid) => ask(of, uid, none).answers())).toEqual([
@@ -62,14 +62,14 @@ describe('admission', () => {
     ]);
   });
 
-  test("C24: a port of the host is one pod's; a critical pod for which nobody can end is refused with another reason", () => {
+  test('C24: grants a host port to one pod only; a critical pod that cannot preempt is refused with a different reason', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
     expect(ask(of, 'b', { requests: requests({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);
     expect(ask(of, 'c', { requests: requests({ critical: true }) }).answers()).toEqual(['UnexpectedAdmissionError']);
   });
 
-  test('what is released is there for others', () => {
+  test('grants released resources to other pods', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ cpuMillis: 2_000, hostPorts: [http] }) });
     const late = ask(of, 'b', { requests: requests({ hostPorts: [http] }) });
@@ -79,7 +79,7 @@ describe('admission', () => {
     expect(late.answers()).toEqual(['OutOfcpu', 'admitted']);
   });
 
-  test('a pod that runs already is never refused, and counts against the others', () => {
+  test('never refuses a pod that runs already, and counts its resources', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ cpuMillis: 2_000 }) });
     expect(ask(of, 'b', { adopted: true }).answers()).toEqual(['admitted']);
@@ -87,22 +87,22 @@ describe('admission', () => {
     expect(ask(of, 'c', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['OutOfcpu']);
   });
 
-  test('a refused pod takes nothing', () => {
+  test('does not count a refused pod', () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ cpuMillis: 3_000 }) });
     expect(ask(of, 'b', { requests: requests({ cpuMillis: 2_000 }) }).answers()).toEqual(['admitted']);
   });
 });
 
-describe('what a pod asks for, and what it was admitted with', () => {
-  test('what was admitted before a restart of the agent is kept for a pod that runs', () => {
+describe('reports requested and admitted resources of a pod', () => {
+  test('retains what was admitted before a restart of the agent for a running pod', () => {
     const of = admission(small);
     ask(of, 'a', { adopted: true, requests: requests({ cpuMillis: 1_500 }), allocated: requests({ cpuMillis: 500 }) });
     expect(allocatedOf(of, 'a')).toBe(500);
     expect(ask(of, 'b', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['admitted']);
   });
 
-  test('C24: a pod that was admitted before a restart and runs no more is refused as any other, and its room is free', () => {
+  test('C24: refuses a pod that was admitted before a restart and no longer runs like any other, and frees its resources', () => {
     const of = admission(small);
     ask(of, 'a');
     const other = ask(of, 'b', { requests: requests({ cpuMillis: 500 }) });
@@ -113,7 +113,7 @@ describe('what a pod asks for, and what it was admitted with', () => {
     expect(other.answers()).toEqual(['admitted', 'admitted']);
   });
 
-  test('an update is admitted or refused against the others; refused, what was admitted stays', () => {
+  test('admits or refuses an update by the resources of the other pods; a refused update leaves the admitted resources', () => {
     const of = admission(small);
     const pod = ask(of, 'a');
     ask(of, 'b');
@@ -127,7 +127,7 @@ describe('what a pod asks for, and what it was admitted with', () => {
     expect(allocatedOf(of, 'a')).toBe(500);
   });
 
-  test('a refused update is decided again whenever something gets free, until it is replaced or its pod goes', () => {
+  test('decides a refused update again whenever resources are released, until it is replaced or its pod goes', () => {
     const of = admission(small);
     const pod = ask(of, 'a');
     const other = ask(of, 'b');
@@ -145,10 +145,10 @@ describe('what a pod asks for, and what it was admitted with', () => {
   });
 });
 
-describe('one pod of a full name (C24)', () => {
+describe('pods with the same full name (C24)', () => {
   const web = { fullName: 'default/web', requests: requests({ cpuMillis: 0 }) };
 
-  test('a second one waits until the first is released, then the third', () => {
+  test('lets the second wait until the first is released, then the third', () => {
     const of = admission();
     ask(of, 'a', web);
     const second = ask(of, 'b', web);
@@ -160,7 +160,7 @@ describe('one pod of a full name (C24)', () => {
     expect(third.answers()).toEqual(['admitted']);
   });
 
-  test('one that runs no more gives its place free and keeps its name until nothing of it is left', () => {
+  test('releases the resources of a stopped pod, but its name only when nothing of it is left', () => {
     const of = admission({ ...small, pods: 1 });
     ask(of, 'a', web);
     const second = ask(of, 'b', web);
@@ -174,14 +174,14 @@ describe('one pod of a full name (C24)', () => {
     expect(of.getSnapshot().context.entries.map(({ uid }) => uid)).toEqual(['b']);
   });
 
-  test('it does not hold up pods of other names', () => {
+  test('do not block pods of other names', () => {
     const of = admission();
     ask(of, 'a', web);
     ask(of, 'b', web);
     expect(ask(of, 'c').answers()).toEqual(['admitted']);
   });
 
-  test('one that goes while it waits is not answered', () => {
+  test('get no decision if they go while they wait', () => {
     const of = admission();
     ask(of, 'a', web);
     const waiting = ask(of, 'b', web);
@@ -191,7 +191,7 @@ describe('one pod of a full name (C24)', () => {
     expect(of.getSnapshot().context).toMatchObject({ entries: [], waiting: [] });
   });
 
-  test('a later word of one that waits takes the place of the earlier', () => {
+  test('replace a waiting request by a later one', () => {
     const of = admission();
     ask(of, 'a', web);
     const waiting = ask(of, 'b', web);
@@ -201,13 +201,13 @@ describe('one pod of a full name (C24)', () => {
     expect(allocatedOf(of, 'b')).toBe(100);
   });
 
-  test('one that is refused does not hold its name', () => {
+  test('do not hold the name when refused', () => {
     const of = admission(small);
     expect(ask(of, 'a', { ...web, requests: requests({ cpuMillis: 9_000 }) }).answers()).toEqual(['OutOfcpu']);
     expect(ask(of, 'b', web).answers()).toEqual(['admitted']);
   });
 
-  test('who waits for a name is not looked at before that name is free', () => {
+  test('are not decided before the name is free', () => {
     const of = admission();
     let looks = 0;
     const counted = (uid: string, fullName: string) => {

@@ -14,7 +14,7 @@ const anItem = fc.record({
   version: fc.nat(3),
 });
 
-test('an item takes the place of the one of its uid, or the last', () => {
+test('replaces the item with the same UID, or appends it', () => {
   const [a, b] = [
     { uid: 'a', fullName: 'x' },
     { uid: 'b', fullName: 'y' },
@@ -25,7 +25,7 @@ test('an item takes the place of the one of its uid, or the last', () => {
   expect(drop(list, 'nobody')).toBe(list);
 });
 
-test('whatever came and went, all that is in a list is found by its uid and its name, and nothing else', () => {
+test('finds exactly the items of the list by UID and name after any changes', () => {
   const change = fc.record({ item: anItem, isDropped: fc.boolean() });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
@@ -45,7 +45,7 @@ test('whatever came and went, all that is in a list is found by its uid and its 
   );
 });
 
-test('an earlier list, and a copy that was written down, are looked up as well as the latest', () => {
+test('finds items in earlier and deserialized lists as well', () => {
   const one = put<Item>([], { uid: 'a', fullName: 'x' });
   put(one, { uid: 'b', fullName: 'x' });
   expect([find(one, 'b'), named(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);

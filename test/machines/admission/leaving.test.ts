@@ -20,7 +20,7 @@ function twoCores() {
   return { of, ask };
 }
 
-test('C9: a pod waits for what a pod holds that no source wants any more, instead of being refused', () => {
+test('C9: a pod waits for the resources of a pod that no source wants any more, instead of being refused', () => {
   const { of, ask } = twoCores();
   ask('old', 1_740);
   of.send({ type: 'admission.leave', uid: 'old' });
@@ -41,7 +41,7 @@ test('C9: the resources of a pod are free when its containers have stopped, its 
   expect(next()).toEqual(['admitted']);
 });
 
-test('C9: a pod of which nothing will run any more, found by a new agent, refuses no other pod', () => {
+test('C9: a pod without anything left to run, found by a new agent, does not cause refusals', () => {
   const { of, ask } = twoCores();
   expect(ask('completed', 1_740, { isOver: true })()).toEqual(['admitted']);
   const next = ask('new', 500);
@@ -50,7 +50,7 @@ test('C9: a pod of which nothing will run any more, found by a new agent, refuse
   expect(next()).toEqual(['admitted']);
 });
 
-test('C9: a pod that does not fit beside the pods that stay is refused at once', () => {
+test('C9: a pod that does not fit beside the remaining pods is refused at once', () => {
   const { of, ask } = twoCores();
   ask('old', 500);
   ask('staying', 1_000);
@@ -58,7 +58,7 @@ test('C9: a pod that does not fit beside the pods that stay is refused at once',
   expect(ask('new', 1_500)()).toEqual(['OutOfcpu']);
 });
 
-test('a pod that leaves while it waits to be admitted is not admitted any more', () => {
+test('a pod that leaves while it waits for admission is not admitted', () => {
   const { of, ask } = twoCores();
   ask('old', 2_000);
   of.send({ type: 'admission.leave', uid: 'old' });

@@ -31,8 +31,8 @@ function stand() {
 
 const inZone = (zone: string): Partial<PodSpec> => ({ nodeSelector: { zone } });
 
-describe('a node that changes while it runs', () => {
-  test('C25: a resize that was deferred is admitted once the node has grown', () => {
+describe('a node whose properties change', () => {
+  test('C25: admits a deferred resize once the node has grown', () => {
     const { ask, change } = stand();
     ask('a', 500);
     const grown = ask('a', 2_000);
@@ -43,7 +43,7 @@ describe('a node that changes while it runs', () => {
     expect(grown()).toEqual(['Deferred', 'Deferred', 'admitted']);
   });
 
-  test('C25: deferred resizes are retried in the order of the kubelet: priority, Guaranteed, the longest wait', () => {
+  test('C25: retries deferred resizes in the order of the kubelet: priority, Guaranteed, longest wait', () => {
     const { ask, change } = stand();
     const names = ['late', 'old', 'safe', 'vital'] as const;
     for (const name of names) ask(name, 200);
@@ -65,7 +65,7 @@ describe('a node that changes while it runs', () => {
     expect(admitted()).toEqual(['old', 'safe', 'vital']);
   });
 
-  test('C25: a resize that does not raise the requests is retried before one of a higher priority', () => {
+  test('C25: retries a resize that does not raise the requests before one of a higher priority', () => {
     const { ask, change, context } = stand();
     ask('less', 600);
     ask('more', 400);
@@ -77,7 +77,7 @@ describe('a node that changes while it runs', () => {
     expect(context().refused.map(({ uid }) => uid)).toEqual(['less', 'more']);
   });
 
-  test('C24: a critical pod that waits for others to end is admitted at once when there is room beside them', () => {
+  test('C24: admits a critical pod that waits for preempted pods as soon as there is room beside them', () => {
     const { ask, change, ended } = stand();
     ask('a', 1_000);
     const important = ask('important', 1_000, { critical: true });
@@ -86,7 +86,7 @@ describe('a node that changes while it runs', () => {
     expect(important()).toEqual(['admitted']);
   });
 
-  test('C24: a pod that was refused stays so; the next one is decided by the new labels and taints', () => {
+  test('C24: does not reconsider a refused pod; the next one is decided by the new labels and taints', () => {
     const { ask, change } = stand();
     const refused = ask('refused', 0, {}, inZone('b'));
     expect(refused()).toEqual(['NodeAffinity']);
@@ -97,7 +97,7 @@ describe('a node that changes while it runs', () => {
     expect(ask('tainted', 0, {}, inZone('b'))()).toEqual(['TaintToleration']);
   });
 
-  test('C24: a pod that waits for its name is decided by the node as it is then', () => {
+  test('C24: decides a pod that waits for its name by the node at that time', () => {
     const { ask, change, send } = stand();
     ask('web-1', 0);
     const second = ask('web-2', 0, {}, inZone('b'));
@@ -107,7 +107,7 @@ describe('a node that changes while it runs', () => {
     expect(second()).toEqual(['admitted']);
   });
 
-  test('what is not said stays as it was, and who was admitted stays when the node shrinks', () => {
+  test('leaves undefined properties unchanged, and admitted pods admitted when the node shrinks', () => {
     const { ask, change, context } = stand();
     const first = ask('a', 1_000);
     change({ capacity: { ...small, cpuMillis: 500 } });

@@ -36,8 +36,8 @@ function stand(node: Partial<AdmissionNode> = {}) {
 
 const critical = { critical: true };
 
-describe('C24: room for a critical pod', () => {
-  test('who is in its way is told to end, and it is admitted when they have', () => {
+describe('C24: preemption for a critical pod', () => {
+  test('terminates the pods in its way, and admits it when they have terminated', () => {
     const { ask, ended, settle, context } = stand();
     const [a, b] = [ask('a', 2_000), ask('b', 2_000)];
     const important = ask('important', 3_000, critical);
@@ -50,7 +50,7 @@ describe('C24: room for a critical pod', () => {
     expect(context().entries.find(({ uid }) => uid === 'b')).toMatchObject({ allocated: null, preempted: false });
   });
 
-  test('nobody is told twice, and a second one has others ended', () => {
+  test('preempts no pod twice, and other pods for a second critical pod', () => {
     const { ask, ended, settle } = stand();
     ask('a', 2_000);
     ask('b', 2_000);
@@ -63,7 +63,7 @@ describe('C24: room for a critical pod', () => {
     expect(second()).toEqual(['admitted']);
   });
 
-  test('what is made free for it nobody else gets', () => {
+  test('reserves the released resources for the critical pod', () => {
     const { ask, settle } = stand();
     ask('a', 3_000);
     const important = ask('important', 4_000, critical);
@@ -72,7 +72,7 @@ describe('C24: room for a critical pod', () => {
     expect(important()).toEqual(['admitted']);
   });
 
-  test('who fits beside it waits until the others have ended', () => {
+  test('lets a pod that fits beside it wait until the others have terminated', () => {
     const { ask, settle } = stand();
     ask('a', 3_500);
     const important = ask('important', 1_000, critical);
@@ -82,14 +82,14 @@ describe('C24: room for a critical pod', () => {
     expect([important(), small()]).toEqual([['admitted'], ['admitted']]);
   });
 
-  test('who needs nothing of what they hold does not wait', () => {
+  test('does not delay a pod that needs nothing of what they hold', () => {
     const { ask } = stand();
     ask('a', 4_000);
     ask('important', 1_000, critical);
     expect(ask('none', 0)()).toEqual(['admitted']);
   });
 
-  test('who waits beside it steps back for the next critical one', () => {
+  test('lets a waiting pod step back for the next critical one', () => {
     const { ask, ended, settle } = stand();
     ask('a', 4_000);
     const important = ask('important', 2_000, critical);
@@ -104,7 +104,7 @@ describe('C24: room for a critical pod', () => {
     expect(second()).toEqual(['admitted']);
   });
 
-  test('a port that is theirs until they have ended', () => {
+  test('keeps a host port taken until the preempted pod has terminated', () => {
     const { ask, settle } = stand();
     ask('a', 4_000, { hostPorts: [http] });
     ask('important', 1_000, critical);
@@ -114,7 +114,7 @@ describe('C24: room for a critical pod', () => {
     expect(web()).toEqual(['admitted']);
   });
 
-  test('when it goes before they have ended, the next are decided without it', () => {
+  test('decides the next pods without it if it goes before the others have terminated', () => {
     const { ask, settle, release } = stand();
     ask('a', 4_000);
     const important = ask('important', 4_000, critical);
@@ -124,7 +124,7 @@ describe('C24: room for a critical pod', () => {
     expect([important(), next()]).toEqual([[], ['admitted']]);
   });
 
-  test('one that runs again after all, as when its actor broke, is told to end again', () => {
+  test('preempts a pod again that runs again, as after its actor failed', () => {
     const { ask, ended } = stand();
     ask('a', 4_000);
     const important = ask('important', 4_000, critical);
@@ -133,7 +133,7 @@ describe('C24: room for a critical pod', () => {
     expect(important()).toEqual([]);
   });
 
-  test('an update of one has others ended too, and waits for them with what it had', () => {
+  test('preempts for an update of a critical pod, which retains its resources while it waits', () => {
     const { ask, ended, settle, context } = stand();
     ask('a', 2_000);
     ask('important', 1_000, critical);
@@ -146,7 +146,7 @@ describe('C24: room for a critical pod', () => {
     expect(context().entries.find(({ uid }) => uid === 'important')?.allocated).toMatchObject({ cpuMillis: 3_000 });
   });
 
-  test('an update for which nobody can end is deferred, and ends nobody', () => {
+  test('defers an update for which no pod can be preempted', () => {
     const { ask, ended } = stand();
     ask('a', 2_000, critical);
     ask('important', 2_000, critical);
@@ -155,7 +155,7 @@ describe('C24: room for a critical pod', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('an update of a pod that is not critical ends nobody', () => {
+  test('does not preempt for an update of a pod that is not critical', () => {
     const { ask, ended } = stand();
     ask('a', 2_000);
     ask('plain', 2_000);
@@ -163,7 +163,7 @@ describe('C24: room for a critical pod', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('an update does not get a port that is taken, and ends nobody for it', () => {
+  test('does not preempt for a host port that an update requests', () => {
     const { ask, ended } = stand();
     ask('a', 3_000, { hostPorts: [http] });
     ask('important', 1_000, critical);
@@ -171,7 +171,7 @@ describe('C24: room for a critical pod', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('one that is adopted is admitted at once, and others are not ended for it', () => {
+  test('admits an adopted critical pod at once, without preemption', () => {
     const { ask, ended } = stand();
     ask('a', 4_000);
     expect(ask('important', 4_000, { ...critical, adopted: true })()).toEqual(['admitted']);
@@ -179,8 +179,8 @@ describe('C24: room for a critical pod', () => {
   });
 });
 
-describe('the node that pods ask for', () => {
-  test('its labels, but not for a pod that runs already', () => {
+describe('properties of the node that pods require', () => {
+  test('checks labels, but not for a pod that runs already', () => {
     const { ask } = stand({ labels: { zone: 'a' } });
     const spec = { nodeSelector: { zone: 'b' } };
     expect(ask('new', 0, { spec })()).toEqual(['NodeAffinity']);
@@ -188,7 +188,7 @@ describe('the node that pods ask for', () => {
     expect(ask('runs', 100, { spec })()).toEqual(['admitted']);
   });
 
-  test('what the runtime can, as soon as it has told', () => {
+  test('checks what the runtime supports once the runtime has reported it', () => {
     const { ask, see } = stand();
     const spec = { securityContext: { supplementalGroupsPolicy: 'Strict' as const } };
     expect(ask('early', 0, { spec })()).toEqual(['SupplementalGroupsPolicyNotSupported']);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { FailureReason } from '../../../base/failure.ts';
-import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import type { CertificateName, PersistedCertificate } from '../../../machines/certificate/certificate.ts';
 import { certificateMachine } from '../../../machines/certificate/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provided } from '../../../machines/shared/ports.ts';
@@ -23,7 +23,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   const told: string[] = [];
   actor.on('event.recorded', ({ reason, message }) => void told.push(`${reason}: ${message}`));
   actor.start();
-  const made = (over: Partial<KeptCertificate> = {}): KeptCertificate => ({
+  const made = (over: Partial<PersistedCertificate> = {}): PersistedCertificate => ({
     subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
     notBefore: ports.now,
     notAfter: ports.now + LIFE,
@@ -34,7 +34,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
     ports,
     told,
     made,
-    found: (certificate: KeptCertificate | null, chance = 0) =>
+    found: (certificate: PersistedCertificate | null, chance = 0) =>
       ports.answer('readCertificate', { certificate, chance }),
     requested: (request = 'csr-1') => ports.answer('requestCertificate', { request, uid: 'uid', at: ports.now }),
     issued: (chance = 0, certificate = made()) =>
@@ -48,7 +48,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   };
 }
 
-test('where there is none, one is asked for, and the wait for its approval can be seen', () => {
+test('requests a missing certificate, and shows the wait for its approval', () => {
   const { ports, found, requested, issued, state, view } = certificateStory();
   expect(state()).toBe('reading');
   found(null);
@@ -56,7 +56,7 @@ test('where there is none, one is asked for, and the wait for its approval can b
   requested('csr-abc');
   expect(state()).toBe('awaitingApproval');
   expect(view()).toMatchObject({
-    waitingFor: 'somebody to approve its request csr-abc for a client certificate',
+    waitingFor: 'its request csr-abc for a client certificate to be approved',
     until: START + 15 * MINUTE,
     tags: ['waiting'],
   });
@@ -69,7 +69,7 @@ test.each([
   [0, 0.7],
   [0.5, 0.8],
   [0.99, 0.898],
-])('it is renewed between 70 and 90 % of its life: with chance %p at %p', (chance, part) => {
+])('renews between 70 and 90 % of the lifetime: with chance %p at %p', (chance, part) => {
   const { ports, found, made, state, asks } = certificateStory();
   found(made(), chance);
   ports.advance(part * LIFE - 1);
@@ -83,26 +83,23 @@ test.each<[string, string, string[], boolean]>([
   ['one with a further organization', 'system:node:node-1', ['example', 'system:nodes'], true],
   ['one of a different node', 'system:node:node-2', ['system:nodes'], false],
   ['one without the organization of nodes', 'system:node:node-1', ['system:masters'], false],
-])(
-  'a certificate counts as that of the node by its name and organization: %s',
-  (_, commonName, organizations, fits) => {
-    for (const name of ['client', 'serving'] as const) {
-      const { found, made, named, state } = certificateStory(name);
-      if (name === 'serving') named();
-      found(made({ subject: { commonName, organizations } }));
-      expect(state()).toBe(fits ? 'current' : 'requesting');
-    }
-  },
-);
+])('accepts a certificate by its common name and organization: %s', (_, commonName, organizations, fits) => {
+  for (const name of ['client', 'serving'] as const) {
+    const { found, made, named, state } = certificateStory(name);
+    if (name === 'serving') named();
+    found(made({ subject: { commonName, organizations } }));
+    expect(state()).toBe(fits ? 'current' : 'requesting');
+  }
+});
 
-test('one that has expired at the start is asked for anew', () => {
+test('requests a new certificate if the present one has expired at the start', () => {
   const { ports, found, made, state } = certificateStory();
   found(made({ notBefore: START - LIFE, notAfter: START - 1 }));
   ports.advance(0);
   expect(state()).toBe('requesting');
 });
 
-test('one that is due as it comes is used for a second all the same, as with a kubelet', () => {
+test('uses a certificate that is due at once for a second, as a kubelet does', () => {
   for (const rotates of [true, false]) {
     const { ports, found, requested, issued, made, state } = certificateStory('client', rotates);
     found(null);
@@ -115,7 +112,7 @@ test('one that is due as it comes is used for a second all the same, as with a k
   }
 });
 
-test('without rotation another is asked for only once it has expired', () => {
+test('requests a new one only after expiry if rotation is off', () => {
   const { ports, found, made, state } = certificateStory('client', false);
   found(made());
   ports.advance(LIFE - 1);
@@ -124,7 +121,7 @@ test('without rotation another is asked for only once it has expired', () => {
   expect(state()).toBe('requesting');
 });
 
-test('what a node begins with may wait for an hour, and is gone on with; what is renewed is asked for anew', () => {
+test('waits up to an hour for the bootstrap request and resumes it; renewals create new requests', () => {
   for (const [rotates, resumes, minutes] of [
     [false, true, 60],
     [true, false, 15],
@@ -138,7 +135,7 @@ test('what a node begins with may wait for an hour, and is gone on with; what is
   }
 });
 
-test('what fails is tried again, with a new request each time, after 2 s, twice as long, and then every 32 s', () => {
+test('retries with a new request after 2 s, doubling up to 32 s', () => {
   const { ports, found, requested, failed, state, view } = certificateStory();
   found(null);
   for (const wait of WAITS) {
@@ -152,7 +149,7 @@ test('what fails is tried again, with a new request each time, after 2 s, twice 
   expect(ports.asked('requestCertificate')).toHaveLength(WAITS.length + 1);
 });
 
-test('one that comes ends the failure, and the waits begin anew', () => {
+test('resets failure and back-off when a certificate has been issued', () => {
   const { ports, found, requested, issued, failed, state, view } = certificateStory();
   found(null);
   for (const wait of WAITS.slice(0, 3)) {
@@ -167,7 +164,7 @@ test('one that comes ends the failure, and the waits begin anew', () => {
   expect(ports.untilNext).toBe(2_000);
 });
 
-test('that it is denied is told once, until something else has happened', () => {
+test('records a denial once, until something else has happened', () => {
   const { ports, found, requested, failed, told } = certificateStory();
   found(null);
   for (const reason of ['CertificateDenied', 'CertificateDenied', 'CertificateFailed'] as const) {
@@ -178,7 +175,7 @@ test('that it is denied is told once, until something else has happened', () => 
   expect(told).toEqual(['CertificateDenied: awaitCertificate failed', 'CertificateFailed: awaitCertificate failed']);
 });
 
-test('files that cannot be read are read again before anything is asked for', () => {
+test('retries reading the files before requesting a certificate', () => {
   const { ports, failed, state, view, asks } = certificateStory();
   failed('readCertificate', 'CertificateUnusable');
   expect([state(), view().lastFailure?.reason]).toEqual(['awaitingFiles', 'CertificateUnusable']);
@@ -186,7 +183,7 @@ test('files that cannot be read are read again before anything is asked for', ()
   expect([state(), asks()]).toEqual(['reading', 0]);
 });
 
-test('one for a server waits for an address of the Node, and is for all of them', () => {
+test('waits for an address of the Node before requesting a serving certificate, which covers all addresses', () => {
   const { ports, found, named, state, view } = certificateStory('serving');
   found(null);
   expect([state(), view().waitingFor]).toEqual([
@@ -199,7 +196,7 @@ test('one for a server waits for an address of the Node, and is for all of them'
   expect(ports.asked('requestCertificate')).toEqual([{ name: 'serving', names: NAMES, resumes: false }]);
 });
 
-test('another address is asked for at once, one that has gone is not', () => {
+test('requests a new certificate at once for an added address, not for a removed one', () => {
   const more = { dnsNames: ['node-1'], ips: ['192.0.2.1', '192.0.2.2'] };
   const { found, made, named, requested, issued, state, asks } = certificateStory('serving');
   named();
@@ -218,7 +215,7 @@ test('another address is asked for at once, one that has gone is not', () => {
   expect(state()).toBe('current');
 });
 
-test('one that is renewed while a retry waits is asked for in the same rhythm', () => {
+test('does not let changed names shorten the wait for a retry', () => {
   const { ports, found, made, failed, named, state } = certificateStory('serving');
   found(made());
   ports.advance(0.7 * LIFE);

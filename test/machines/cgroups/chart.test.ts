@@ -40,8 +40,8 @@ function node() {
   };
 }
 
-describe('C25: the cgroups above those of pods', () => {
-  test('are set up at once, and that the limit of all pods is in force is told once', () => {
+describe('C25: the parent cgroups of pods', () => {
+  test('are set up at once, with one event when the limit of all pods is in force', () => {
     const { found, cgroups, told, looks, ports } = node();
     expect(looks()).toBe(1);
     expect(cgroups()).toMatchObject({ state: 'settingUp', waitingFor: 'the parent cgroups of pods to be set up' });
@@ -53,7 +53,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect([looks(), told()]).toEqual([2, []]);
   });
 
-  test('a limit that the kernel refuses is tried again each minute, told each time, until it is in force', () => {
+  test('are retried each minute with an event if the kernel refuses the limit, until it is in force', () => {
     const { found, refused, cgroups, told, looks, ports } = node();
     refused('device or resource busy');
     expect(cgroups()).toMatchObject({
@@ -77,7 +77,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(told()).toEqual([`${inTheWay}: busy again`]);
   });
 
-  test('pods of somebody else in them are told once, and waited for until they are gone', () => {
+  test('are left alone while they contain pods of other agents, which is recorded once', () => {
     const { found, cgroups, told, ports } = node();
     const shared = { outcome: 'shared', warnings: [`${why}: /kubepods holds others`, '/pod lacks memory'] } as const;
     found(shared);
@@ -99,14 +99,14 @@ describe('C25: the cgroups above those of pods', () => {
     expect([cgroups()?.state, told()]).toEqual(['sharedWithOthers.waiting', [`${inTheWay}: /kubepods holds others`]]);
   });
 
-  test('where the host forbids them that is shown, and nothing is tried again', () => {
+  test('are shown as forbidden if the host does not permit them, without retries', () => {
     const { found, cgroups, told, looks, ports } = node();
     found({ outcome: 'forbidden', warnings: ['read-only'] });
     ports.advance(10 * MINUTE);
     expect([cgroups()?.state, cgroups()?.facts, looks(), told()]).toEqual(['forbidden', ['read-only'], 1, []]);
   });
 
-  test('where the runtime alone makes cgroups they are shown as unused, and are not looked at again', () => {
+  test('are shown as unused if they are left to the runtime, without further checks', () => {
     const { found, cgroups, looks, ports } = node();
     found({ outcome: 'unused', warnings: [] });
     ports.advance(10 * MINUTE);
@@ -119,7 +119,7 @@ describe('C25: the cgroups above those of pods', () => {
     ['enforced', ({ found }: ReturnType<typeof node>) => found(enforced)],
     ['awaitingEnforcement', ({ refused }: ReturnType<typeof node>) => refused('busy')],
     ['sharedWithOthers', ({ found }: ReturnType<typeof node>) => found(shared)],
-  ] as const)('whatever a later look finds counts: %s', (state, begin) => {
+  ] as const)('follow the result of a later check: %s', (state, begin) => {
     const later = (look: (story: ReturnType<typeof node>) => void) => {
       const story = node();
       begin(story);
@@ -135,7 +135,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(later(({ refused }) => refused('busy'))).toBe('awaitingEnforcement.waiting');
   });
 
-  test('are not looked at any more when the node has ended', () => {
+  test('are not checked after the node has stopped', () => {
     const { refused, drain, looks, ports, state } = node();
     refused('device or resource busy');
     drain();
@@ -144,7 +144,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(looks()).toBe(1);
   });
 
-  test('explain node shows the wait with its end, and what went wrong last', () => {
+  test('show the wait with its end and the last failure in explain node', () => {
     const { refused, explained } = node();
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`

@@ -15,7 +15,7 @@ function runningContainer(...options: Parameters<typeof containerStory>) {
 }
 
 describe('start', () => {
-  test('it waits for its turn, then for a sandbox, and tells its pod how it stands', () => {
+  test('waits for its turn, then for a sandbox, and reports its lifecycle to its pod', () => {
     const story = containerStory();
     expect(story.state()).toBe('pending.waiting');
     story.send({ type: 'container.start' });
@@ -27,7 +27,7 @@ describe('start', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('it is made only while it holds a start slot', () => {
+  test('is created only while it holds a start slot', () => {
     const story = containerStory();
     story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
     story.begin();
@@ -38,14 +38,14 @@ describe('start', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('C17: an image that is there is pulled again only when the policy says Always', () => {
+  test('C17: pulls a present image again only under the policy Always', () => {
     const policy = (imagePullPolicy: 'Always' | 'IfNotPresent') =>
       aPod({ containers: [aContainer({ imagePullPolicy })] });
     expect(runningContainer({ pod: policy('IfNotPresent') }).ports.asked('pullImage')).toEqual([]);
     expect(runningContainer({ pod: policy('Always') }).ports.asked('pullImage')).toHaveLength(1);
   });
 
-  test('C17: an absent image that must not be pulled is looked for again, as somebody may load it', () => {
+  test('C17: checks an absent image that must not be pulled again, because it may be loaded by hand', () => {
     const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Never' })] }) });
     story.ports.hold('findImage');
     story.begin();
@@ -57,7 +57,7 @@ describe('start', () => {
     expect(story.ports.asked('pullImage')).toEqual([]);
   });
 
-  test('a failed pull waits 10 s, doubling to 300 s, and gives its slot back meanwhile', () => {
+  test('waits 10 s after a failed pull, doubling to 300 s, and releases its slot meanwhile', () => {
     const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] }) });
     story.ports.hold('pullImage');
     story.begin();
@@ -78,7 +78,7 @@ describe('start', () => {
     expect(queueOf(story.pullLimiter)).toEqual(empty);
   });
 
-  test('a create that the runtime refuses is tried again after 10 s; one that it was away for, on its return', () => {
+  test('retries a refused creation after 10 s, and one that failed because the runtime was not available on its return', () => {
     const story = containerStory();
     story.ports.failNext('createContainer', 'CreateContainerError');
     story.begin();
@@ -94,7 +94,7 @@ describe('start', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('C17: an image that is gone when the container is created is looked for again, and pulled', () => {
+  test('C17: checks and pulls an image again that is missing at the creation of the container', () => {
     const story = containerStory();
     story.ports.failNext('createContainer', 'NotFound');
     story.begin();
@@ -110,7 +110,7 @@ describe('start', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
-  test('C5: one that is gone when it is to start is made again, although it runs only once', () => {
+  test('C5: creates a container again that is missing when it should start, although it runs only once', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.failNext('startContainer', 'NotFound');
     story.begin();
@@ -125,7 +125,7 @@ describe('start', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
-  test('C5: one that is still only created after its start failed is started again, although it runs only once', () => {
+  test('C5: starts a container again that is still created after a failed start, although it runs only once', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.failNext('startContainer', 'RuntimeError');
     story.begin();
@@ -139,7 +139,7 @@ describe('start', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(1);
   });
 
-  test('C7: a start that the runtime refuses backs off like a crash', () => {
+  test('C7: backs off after a refused start as after a crash', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RunContainerError');
     story.ports.failNext('startContainer', 'RunContainerError');
@@ -156,7 +156,7 @@ describe('start', () => {
   });
 
   test.each([0, 3_000])(
-    'C7: a start refused because its sandbox was going counts for nothing in the next one, %d ms on',
+    'C7: ignores a start refused because its sandbox was going away in the next sandbox, %d ms later',
     (ms) => {
       const story = containerStory();
       story.begin();
@@ -177,7 +177,7 @@ describe('start', () => {
     },
   );
 
-  test('C7: a crash is one also in the next sandbox: its back-off goes on', () => {
+  test('C7: continues the crash-loop back-off in the next sandbox', () => {
     const story = containerStory();
     story.begin();
     story.die(1);
@@ -187,7 +187,7 @@ describe('start', () => {
     expect(story.state()).toBe('ended.backingOff');
   });
 
-  test('C3: one that was seen to end before its start has answered keeps its number where its sandbox goes', () => {
+  test('C3: keeps its attempt if its exit is observed before the start call returns and its sandbox is lost', () => {
     const story = containerStory();
     story.begin();
     story.ports.hold('startContainer');
@@ -202,7 +202,7 @@ describe('start', () => {
     expect([story.state(), story.view().restartCount]).toEqual(['ended.backingOff', 1]);
   });
 
-  test('a start without an answer because the runtime is away is asked for again: it may have worked', () => {
+  test('requests a start again whose response was lost because the runtime was not available', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -213,7 +213,7 @@ describe('start', () => {
     expect(story.ports.asked('startContainer').map(({ id }) => id)).toEqual(['main-0-0', 'main-0-0']);
   });
 
-  test('one that the runtime cannot tell the state of when it was to start is stopped before another is made', () => {
+  test('stops a container whose state is unknown when it should start before creating another', () => {
     const story = containerStory();
     for (const port of ['startContainer', 'stopContainer'] as const) story.ports.hold(port);
     story.begin();
@@ -227,7 +227,7 @@ describe('start', () => {
     expect(story.context().attempt).toBe(1);
   });
 
-  test('a stop while it is queued again after a start without an answer stops what may run', () => {
+  test('stops a possibly running container on a stop while it is queued again after a lost response', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -239,7 +239,7 @@ describe('start', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('a process that ends while it is started is an end like any other', () => {
+  test('treats an exit during the start like any other', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.hold('startContainer');
     story.begin();
@@ -249,7 +249,7 @@ describe('start', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('a process whose end is heard of before its start has answered has ended, although the answer shows it running', () => {
+  test('treats a container whose exit was observed before the start call returned as exited, although the response shows it running', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.hold('startContainer');
     story.begin();
@@ -261,7 +261,7 @@ describe('start', () => {
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
   });
 
-  test('so has one that is met after a restart of the agent just as it ends', () => {
+  test('does so for one adopted after a restart of the agent just as it exits', () => {
     const pod = aPod({ restartPolicy: 'Never' });
     const story = containerStory({ pod, hold: ['inspectContainer'], before: (world) => world.run(pod, 'main') });
     const met = story.world.change('main-0-0', {});
@@ -276,7 +276,7 @@ describe('start', () => {
 describe('postStart', () => {
   const pod = aPod({ containers: [aContainer({ lifecycle: { postStart: hooks } })] });
 
-  test('it counts as running only once the hook is done', () => {
+  test('counts as running only after the hook has completed', () => {
     const story = containerStory({ pod });
     story.ports.hold('runHook');
     story.begin();
@@ -286,7 +286,7 @@ describe('postStart', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('C10: a failed hook kills the container, which then restarts by its policy', () => {
+  test('C10: is killed after a failed hook, and then restarts by its policy', () => {
     const story = containerStory({ pod });
     story.ports.failNext('runHook', 'PostStartHookError');
     story.begin();
@@ -295,7 +295,7 @@ describe('postStart', () => {
     expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { exitCode: 137 } });
   });
 
-  test('an end during the hook is an end, and its answer comes too late', () => {
+  test('exits during the hook, whose result comes too late', () => {
     const story = containerStory({ pod: aPod({ ...pod.spec, restartPolicy: 'Never' }) });
     story.ports.hold('runHook');
     story.begin();
@@ -305,7 +305,7 @@ describe('postStart', () => {
   });
 });
 
-describe('ends and restarts', () => {
+describe('exits and restarts', () => {
   test('C5: the restart policy and the exit code decide', () => {
     const stateAfter = (restartPolicy: 'Always' | 'OnFailure' | 'Never', exitCode: number) => {
       const story = runningContainer({ pod: aPod({ restartPolicy }) });
@@ -319,7 +319,7 @@ describe('ends and restarts', () => {
     expect(stateAfter('Never', 1)).toBe('ended.failed');
   });
 
-  test('C7: the first restart is immediate, then 10 s doubling to the maximum', () => {
+  test('C7: restarts at once the first time, then after 10 s doubling to the maximum', () => {
     const story = runningContainer({ crashLoop: { baseMs: 10_000, maxMs: 60_000 } });
     const waits = [0, 10, 20, 40, 60, 60].map((seconds) => {
       story.die(1);
@@ -332,7 +332,7 @@ describe('ends and restarts', () => {
     expect(story.context().attempt).toBe(6);
   });
 
-  test('C7: the wait counts from the end of the run, also when that is heard of late', () => {
+  test('C7: waits from the end of the run, even if the exit is observed late', () => {
     const story = runningContainer();
     story.die(1);
     story.world.end('main-0-1', 1);
@@ -342,7 +342,7 @@ describe('ends and restarts', () => {
     expect(story.ports.untilNext).toBe(6_000);
   });
 
-  test('C7: after a run of more than 600 s the next restart is immediate again', () => {
+  test('C7: restarts at once again after a run of more than 600 s', () => {
     const story = runningContainer();
     for (const seconds of [0, 10, 20]) {
       story.die(1);
@@ -355,7 +355,7 @@ describe('ends and restarts', () => {
     expect(story.ports.untilNext).toBe(10_000);
   });
 
-  test('an end that is told twice counts once', () => {
+  test('counts an exit that is reported twice once', () => {
     const story = runningContainer();
     story.die(1);
     expect(story.context().attempt).toBe(1);
@@ -365,7 +365,7 @@ describe('ends and restarts', () => {
     expect(story.context().attempt).toBe(1);
   });
 
-  test('a container that a list does not show any more is asked for before it counts as lost', () => {
+  test('queries a container that is missing from a list before it counts as lost', () => {
     const story = runningContainer();
     story.ports.hold('inspectContainer');
     const absent = { type: 'runtime.containerObserved', id: 'main-0-0', container: null } as const;
@@ -382,7 +382,7 @@ describe('ends and restarts', () => {
     });
   });
 
-  test('an end that the look for a lost container shows counts as it was', () => {
+  test('records the exit that the query of a missing container shows', () => {
     const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
     story.world.end('main-0-0', 7);
     story.send({ type: 'runtime.containerObserved', id: 'main-0-0', container: null });

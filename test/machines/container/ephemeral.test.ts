@@ -9,7 +9,7 @@ const withDebugger = (pod: Pod): Pod => ({
 });
 
 describe('an ephemeral container', () => {
-  test('is started in the present sandbox when an update brings it; nothing else is touched', () => {
+  test('starts in the present sandbox when an update adds it, and affects nothing else', () => {
     const story = podStory();
     story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
     expect(story.containers()).toEqual({ main: 'running.steady', debug: 'running.steady' });
@@ -21,7 +21,7 @@ describe('an ephemeral container', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test.each([0, 1])('is never restarted, and its exit code %i is nothing to its pod', (exitCode) => {
+  test.each([0, 1])('is never restarted, and its exit code %i does not affect its pod', (exitCode) => {
     const story = podStory();
     story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
     story.die('debug-0-0', exitCode);
@@ -31,7 +31,7 @@ describe('an ephemeral container', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
-  test('may start before the init containers are done', () => {
+  test('may start before the init containers have completed', () => {
     const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
     const story = podStory({ pod });
     story.send({ type: 'pod.update', pod: withDebugger(pod) });
@@ -41,7 +41,7 @@ describe('an ephemeral container', () => {
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
 
-  test('does not keep a pod whose containers are done, and is stopped with it', () => {
+  test('does not prevent its pod from completing, and is stopped with it', () => {
     const pod = aPod({ restartPolicy: 'Never' });
     const story = podStory({ pod });
     story.send({ type: 'pod.update', pod: withDebugger(pod) });
@@ -52,7 +52,7 @@ describe('an ephemeral container', () => {
     expect(story.state()).toBe('finished');
   });
 
-  test('that ran is not started again in a new sandbox, one that never did is', () => {
+  test('is not started again in a new sandbox, unless it never ran', () => {
     const story = podStory();
     story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
     story.world.loseSandbox('sandbox-uid-1-0');
@@ -65,7 +65,7 @@ describe('an ephemeral container', () => {
     expect(late.containers()).toEqual({ main: 'running.steady', debug: 'running.steady' });
   });
 
-  test('that runs is met again after a restart of the agent', () => {
+  test('is adopted after a restart of the agent', () => {
     const pod = withDebugger(aPod());
     const story = podStory({
       pod,

@@ -14,7 +14,7 @@ describe('identity', () => {
   const edited = (over: Parameters<typeof aContainer>[0]) => aPod({ containers: [aContainer(over)] });
   const update = (pod = aPod()) => ({ type: 'container.update', pod, volumes: {} }) as const;
 
-  test('C6: a new image makes another container, at once and without a back-off', () => {
+  test('C6: a new image replaces the container, at once and without a back-off', () => {
     const story = runningContainer();
     story.send(update(edited({ image: 'busybox:2' })));
     expect(story.state()).toBe('running.steady');
@@ -24,7 +24,7 @@ describe('identity', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('C7: the start with a new image is counted only if a run had ended before the kill', () => {
+  test('C7: counts the start with a new image only if a run had terminated before the kill', () => {
     const fresh = runningContainer();
     fresh.send(update(edited({ image: 'busybox:2' })));
     expect(fresh.context().crashDelayMs).toBeUndefined();
@@ -57,7 +57,7 @@ describe('identity', () => {
   });
 
   test.each(['createContainer', 'startContainer'] as const)(
-    'C6: a new image during %s makes another container once that is through',
+    'C6: a new image during %s replaces the container afterwards',
     (name) => {
       const story = containerStory();
       story.ports.hold(name);
@@ -72,7 +72,7 @@ describe('identity', () => {
     },
   );
 
-  test('C6: a new image while it waits to be launched again is looked for first', () => {
+  test('C6: a new image while a launch is awaited is checked first', () => {
     const story = containerStory();
     story.ports.failNext('createContainer', 'CreateContainerError');
     story.begin();
@@ -91,7 +91,7 @@ describe('identity', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('a new image does not bring back a container that its policy lets rest', () => {
+  test('a new image does not restart a container that its policy leaves completed', () => {
     const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
     story.die(1);
     story.send(update(aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'busybox:2' })] })));
@@ -101,31 +101,34 @@ describe('identity', () => {
 
 describe('adoption', () => {
   // containerd tells when it began only where it can still read that.
-  test.each([{ startedAt: 7 }, {}])('what may run (%j) is stopped, and waits meanwhile under its number', (began) => {
-    const story = containerStory({
-      before: (world, pod) => {
-        world.run(pod, 'main', { id: 'ended', attempt: 1 });
-        world.end('ended', 1);
-        const unclear = world.container(pod, 'main', { id: 'unclear', attempt: 2, state: 'unknown', ...began });
-        world.containers.set(unclear.id, unclear);
-      },
-      hold: ['stopContainer'],
-    });
-    expect(story.state()).toBe('stopping.killing.graceful');
-    expect(story.view()).toMatchObject({
-      now: { kind: 'waiting', reason: 'ContainerCreating' },
-      last: { containerId: 'ended' },
-      containerId: 'unclear',
-      atHand: true,
-      restartCount: 2,
-      ready: false,
-    });
-    story.die(137);
-    expect(story.view()).toMatchObject({ now: { run: { containerId: 'unclear' } }, restartCount: 2 });
-    expect(story.view()).not.toHaveProperty('atHand');
-  });
+  test.each([{ startedAt: 7 }, {}])(
+    'stops a container that may run (%j), which waits meanwhile with its attempt',
+    (began) => {
+      const story = containerStory({
+        before: (world, pod) => {
+          world.run(pod, 'main', { id: 'ended', attempt: 1 });
+          world.end('ended', 1);
+          const unclear = world.container(pod, 'main', { id: 'unclear', attempt: 2, state: 'unknown', ...began });
+          world.containers.set(unclear.id, unclear);
+        },
+        hold: ['stopContainer'],
+      });
+      expect(story.state()).toBe('stopping.killing.graceful');
+      expect(story.view()).toMatchObject({
+        now: { kind: 'waiting', reason: 'ContainerCreating' },
+        last: { containerId: 'ended' },
+        containerId: 'unclear',
+        atHand: true,
+        restartCount: 2,
+        ready: false,
+      });
+      story.die(137);
+      expect(story.view()).toMatchObject({ now: { run: { containerId: 'unclear' } }, restartCount: 2 });
+      expect(story.view()).not.toHaveProperty('atHand');
+    },
+  );
 
-  test('what runs is adopted as it is, with its restart count', () => {
+  test('adopts a running container with its restart count', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4 }) });
     expect(story.state()).toBe('running.steady');
     expect(story.context()).toMatchObject({ attempt: 4, id: 'main-0-0' });
@@ -133,14 +136,14 @@ describe('adoption', () => {
     expect(story.ports.calls.map(({ port }) => port)).toEqual(['inspectContainer']);
   });
 
-  test('C6: what ran with another image while the agent was away is recreated', () => {
+  test('C6: recreates a container whose image changed while the agent was not running', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { hash: 'old' }) });
     story.begin();
     expect(story.state()).toBe('running.steady');
     expect(story.context().attempt).toBe(1);
   });
 
-  test('what ended meanwhile restarts by its policy, once its turn has come', () => {
+  test('restarts a container that exited meanwhile by its policy, once its turn has come', () => {
     const story = containerStory({
       before: (world, pod) => {
         world.run(pod, 'main');
@@ -153,7 +156,7 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('C23: one that ran and is gone when it is asked for runs again under the next number', () => {
+  test('C23: gives the next attempt to a container that ran and is gone when queried', () => {
     const story = containerStory({
       before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
       hold: ['inspectContainer', 'createContainer'],
@@ -168,7 +171,7 @@ describe('adoption', () => {
     });
   });
 
-  describe('C23: where the runtime has lost it, its logs tell the number of the next run', () => {
+  describe('C23: reads the next attempt from the logs if the runtime has lost the container', () => {
     const lost = (state: 'running' | 'created', ...failing: readonly ['countRestarts'] | readonly []) => {
       const story = containerStory({
         before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2, state })],
@@ -179,7 +182,7 @@ describe('adoption', () => {
       return story;
     };
 
-    test.each(['running', 'created'] as const)('of one that an old list showed as %s', (state) => {
+    test.each(['running', 'created'] as const)('if an outdated list showed it as %s', (state) => {
       const story = lost(state);
       expect(story.state()).toBe('adopting.countingRestarts');
       story.ports.answer('countRestarts', { restarts: { main: 4 } });
@@ -188,7 +191,7 @@ describe('adoption', () => {
       expect(story.view()).toMatchObject({ restartCount: 3, last: { reason: 'ContainerStatusUnknown' } });
     });
 
-    test('one that was made, and of whose start no log tells, keeps its number', () => {
+    test('and keeps the attempt of one that was created and has no log of a start', () => {
       const story = lost('created');
       story.ports.answer('countRestarts', { restarts: { main: 2 } });
       story.begin();
@@ -198,13 +201,13 @@ describe('adoption', () => {
       expect(story.view()).not.toHaveProperty('last');
     });
 
-    test('logs that cannot be read do not keep it from running', () => {
+    test('and does not let unreadable logs prevent it from running', () => {
       const story = lost('running', 'countRestarts');
       story.begin();
       expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
     });
 
-    test('its end waits for them no longer than 5 s', () => {
+    test('and waits no longer than 5 s for them when it is stopped', () => {
       const story = lost('running');
       story.stop(30);
       expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
@@ -213,7 +216,7 @@ describe('adoption', () => {
     });
   });
 
-  test('one whose end was seen while it was asked for has ended so, also if the runtime has lost it since', () => {
+  test('and treats one whose exit was observed during the query as exited, also if the runtime has lost it since', () => {
     const story = containerStory({
       before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
       hold: ['inspectContainer', 'createContainer'],
@@ -226,14 +229,14 @@ describe('adoption', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
   });
 
-  test('what was made and never started is recreated under the same number', () => {
+  test('recreates a container that was created and never started with the same attempt', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
     story.begin();
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
     expect(story.state()).toBe('running.steady');
   });
 
-  test('C9: what was made and never started is on its way to a start, so that none behind it is launched before it', () => {
+  test('C9: reports a container that was never started as coming, so that no later one is launched before it', () => {
     const story = containerStory({
       before: (world, pod) => world.run(pod, 'main', { state: 'created' }),
       hold: ['inspectContainer'],
@@ -243,7 +246,7 @@ describe('adoption', () => {
     expect(story.lifecycles()).toEqual(['coming', 'readyToCreate', 'launching', 'running']);
   });
 
-  test('while the runtime is away it is asked again, and at once on its return', () => {
+  test('retries while the runtime is not available, and at once on its return', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
     expect(story.state()).toBe('adopting.awaitingRetry');
     story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
@@ -254,7 +257,7 @@ describe('adoption', () => {
   });
 });
 
-describe('a container that the runtime has nothing of', () => {
+describe('a container of which the runtime has nothing', () => {
   /** One whose logs tell of four runs, once that is answered. */
   const lostContainer = () => {
     const story = containerStory({ hold: ['countRestarts'] });
@@ -263,7 +266,7 @@ describe('a container that the runtime has nothing of', () => {
     return story;
   };
 
-  test('C23: goes on with the count that its logs tell', () => {
+  test('C23: continues the restart count in its logs', () => {
     const story = lostContainer();
     story.ports.answer('countRestarts', { restarts: { main: 4 } });
     expect(story.state()).toBe('running.steady');
@@ -274,13 +277,13 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.ports.asked('countRestarts')).toHaveLength(1);
   });
 
-  test('C23: begins at 0 where they cannot be counted', () => {
+  test('C23: starts at 0 if they cannot be counted', () => {
     const story = lostContainer();
     story.ports.fail('countRestarts', 'RuntimeError');
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
   });
 
-  test('C23: keeps the number of one that was made and never started', () => {
+  test('C23: keeps the attempt of a container that was created and never started', () => {
     const story = containerStory({
       before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
     });
@@ -290,7 +293,7 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
   });
 
-  test('C23: counts one that an earlier agent made and never started', () => {
+  test('C23: counts a container that an earlier agent created and never started', () => {
     const before: Parameters<typeof containerStory>[0] = {
       before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
     };
@@ -316,7 +319,7 @@ describe('a container that the runtime has nothing of', () => {
     return story;
   };
 
-  test('C23: shows it as it waits, and the one before as the last that ended', () => {
+  test('C23: reports it as waiting, with the previous run as last state', () => {
     const story = remade(1, 'regular', 'Always');
     expect(story.view()).toMatchObject({
       now: { kind: 'waiting', reason: 'ContainerCreating' },
@@ -330,12 +333,12 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.view()).not.toHaveProperty('atHand');
   });
 
-  test('C23: shows the end before it where nothing else may be told after that', () => {
+  test('C23: reports the previous run if no other state may follow it', () => {
     const done = remade(0, 'init', 'OnFailure');
     expect(done.view()).toMatchObject({ now: { kind: 'terminated', run: { containerId: 'ended' } } });
   });
 
-  test('C23: is not counted where the runtime still has a run of it', () => {
+  test('C23: reads no logs while the runtime still has a run', () => {
     const story = containerStory({
       before: (world, pod) => {
         world.run(pod, 'main', { attempt: 2 });
@@ -347,7 +350,7 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.context().attempt).toBe(3);
   });
 
-  test('C23: meanwhile takes a stop, a reset, another sandbox, and another image, which it looks for', () => {
+  test('C23: accepts a stop, a reset, a different sandbox and a different image meanwhile', () => {
     const stopped = lostContainer();
     stopped.stop();
     expect(stopped.state()).toBe('stopped');

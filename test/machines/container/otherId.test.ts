@@ -12,7 +12,7 @@ const begun = (options?: Parameters<typeof containerStory>[0]) => {
   return story;
 };
 
-test('one that runs goes on under the id that a list shows, and of the old one nothing counts any more', () => {
+test('continues under the new ID that a list shows, and ignores the old one', () => {
   const story = begun();
   const former = story.context().id ?? '';
   rename(story);
@@ -26,7 +26,7 @@ test('one that runs goes on under the id that a list shows, and of the old one n
 test.each([
   ['another number', { attempt: 1 }],
   ['another time', { createdAt: 1 }],
-])('one that was made under %s is another', (_, more) => {
+])('is a different container if it was created under %s', (_, more) => {
   const story = begun();
   const former = story.context().id;
   const container = { ...rename(story), ...more };
@@ -34,7 +34,7 @@ test.each([
   expect(story.context().id).toBe(former);
 });
 
-test('one that no list shows goes on under the id that the runtime tells when it is asked', () => {
+test('continues under the new ID that the runtime reports on a query', () => {
   const story = begun();
   const former = story.context().id ?? '';
   story.ports.hold('inspectContainer');
@@ -45,7 +45,7 @@ test('one that no list shows goes on under the id that the runtime tells when it
   expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
 });
 
-test('one that has ended under the new id before a list has shown that has ended', () => {
+test('has exited if it has done so under the new ID before a list shows it', () => {
   const story = begun();
   rename(story);
   story.world.end('other', 3);
@@ -54,7 +54,7 @@ test('one that has ended under the new id before a list has shown that has ended
   expect(story.context().earlierRun).toMatchObject({ containerId: 'other', exitCode: 3 });
 });
 
-test('one that is about to stop is stopped under the id that it has by then', () => {
+test('is stopped under its present ID', () => {
   const story = begun({ hold: ['stopContainer'] });
   story.stop(30);
   story.ports.fail('stopContainer', 'RuntimeUnavailable', 'gone', { graceSeconds: 20 });
@@ -66,7 +66,7 @@ test('one that is about to stop is stopped under the id that it has by then', ()
   expect([story.state(), story.context().run?.containerId]).toEqual(['stopped', 'other']);
 });
 
-test('one whose start was answered with another id has that', () => {
+test('takes the ID in the response to its start', () => {
   const story = begun({ hold: ['startContainer'] });
   rename(story);
   story.world.change('other', { state: 'running', startedAt: 1 });
@@ -74,7 +74,7 @@ test('one whose start was answered with another id has that', () => {
   expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
 });
 
-test('an earlier run is told under the id that it has by now, as long as it ended just so', () => {
+test('reports an earlier run with its new ID, if its exit matches', () => {
   const story = begun({ pod: aPod({ containers: [aContainer()] }) });
   story.die(3);
   const { earlierRun } = story.context();

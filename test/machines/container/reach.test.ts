@@ -3,7 +3,7 @@ import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
-import { identityOf, isMissized, sizeOf } from '../../../machines/container/context.ts';
+import { hasWrongSize, identityOf, sizeOf } from '../../../machines/container/context.ts';
 import type { ContainerEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -93,7 +93,7 @@ const endings: ContainerEvent[] = [
   { type: 'container.stop', deadline: 30_000, waits: true },
   { type: 'container.stop', deadline: 5_000, waits: true },
   { type: 'container.stop', deadline: 30_000 },
-  { type: 'container.stop', leavesNothing: true },
+  { type: 'container.stop', removesContainer: true },
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
   { type: 'runtime.returned' },
   { type: 'timer.elapsed' },
@@ -183,13 +183,24 @@ const ruled = (pod: Pod): Pod => {
 /** What matters later on; of one that must end only what its end still needs. */
 function distinguish(snapshot: AnyMachineSnapshot) {
   const { context } = snapshot;
-  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, startedUp, crashDelayMs, failure } = context;
-  const { awaitsOthers, leavesNothing } = context;
-  const hasSeenEnd = id !== undefined && id === run?.containerId;
+  const {
+    hasTurn,
+    sandbox: present,
+    id,
+    createdIdentity,
+    run,
+    onEnd,
+    stopBy,
+    startupPassedId,
+    crashDelayMs,
+    failure,
+  } = context;
+  const { awaitsOthers, removesContainer } = context;
+  const wasExitObserved = id !== undefined && id === run?.containerId;
   const isAway = failure?.reason === 'RuntimeUnavailable';
-  const ending = [id !== undefined, onEnd, stopBy, awaitsOthers, leavesNothing, hasSeenEnd, isAway];
+  const ending = [id !== undefined, onEnd, stopBy, awaitsOthers, removesContainer, wasExitObserved, isAway];
   if (onEnd === 'stay') return ending;
-  const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
+  const isOutdated = createdIdentity !== undefined && createdIdentity !== identityOf(context);
   // Elsewhere it is known at once what that leads to.
   const lost = snapshot.matches('adopting') ? context.former : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
@@ -198,11 +209,11 @@ function distinguish(snapshot: AnyMachineSnapshot) {
     lacksVolumes,
     hasTurn,
     present !== undefined,
-    madeFrom !== undefined,
+    createdIdentity !== undefined,
     run?.exitCode,
-    startedUp !== undefined,
+    startupPassedId !== undefined,
   ];
-  return [...ending, ...parts, isOutdated, (crashDelayMs ?? 0) > 0, isMissized(context)];
+  return [...ending, ...parts, isOutdated, (crashDelayMs ?? 0) > 0, hasWrongSize(context)];
 }
 
 function reachOf(
@@ -267,25 +278,25 @@ const kinds = {
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(containerMachine, kinds['a new container'].input);
 
-describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+describe.each(walks)('%s, in any order of events', (_, steps) => {
   const states = [...new Set(steps.map(({ state }) => state))];
 
-  test('never fails itself, and takes every event in every state', () => {
+  test('never fails, and accepts every event in every state', () => {
     expect(states.length).toBeGreaterThan(80);
     expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
   });
 
-  test.each([false, true])('from every state a stop leads to its end (each port failing once: %s)', (failing) => {
+  test.each([false, true])('reaches its end after a stop in every state (each port failing once: %s)', (failing) => {
     const stuck = states.flatMap((state) => {
       const stopped = ask(state, { type: 'container.stop', deadline: 30_000 });
-      const goals = [state.context.leavesNothing ? 'removed' : 'stopped'];
+      const goals = [state.context.removesContainer ? 'removed' : 'stopped'];
       const path = leadTo(ask, stopped, { goals, next: obliging(failing) });
       return goals.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);
   });
 
-  test('from every state that is not its end its turn leads to a run, or to the rest that its policy wants', () => {
+  test('reaches a run, or the rest that its policy requires, after its turn in every other state', () => {
     const rests = ['running.steady', 'ended.succeeded', 'ended.failed'];
     const next = obliging(true);
     const stuck = states.flatMap((state) => {
@@ -298,7 +309,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     expect(stuck).toEqual([]);
   });
 
-  test('C10: once it must end it is not started any more, and its deadline never moves away', () => {
+  test('C10: never starts after a stop, and its deadline never moves later', () => {
     const wrong = steps.filter(({ state, nextState }) => {
       const [before, after] = [state.context, nextState.context];
       if (before.onEnd !== 'stay') return false;
@@ -312,7 +323,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     expect(wrong.map(({ state, event, nextState }) => [state.value, event.type, nextState.value])).toEqual([]);
   });
 
-  test('a wait until a moment knows the moment', () => {
+  test('knows the deadline of every wait that has one', () => {
     const blind = states.filter(
       (state) => leavesOf(state).some(({ meta }) => meta?.until === 'retryAt') && !state.context.retryAt,
     );
@@ -320,7 +331,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
   });
 });
 
-test('every state of the chart is reached', () => {
+test('reaches every state of the chart', () => {
   const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(containerMachine).filter(
     (node) => !reached.has(node) && !isPassing(node) && node.type !== 'final',

@@ -16,7 +16,7 @@ function runningContainer(...options: Parameters<typeof containerStory>) {
 }
 
 describe('the events of a container: its image', () => {
-  test('that is there', () => {
+  test('is present', () => {
     const story = containerStory({ pod: withContainer({}) });
     story.begin();
     expect(story.told()).toEqual([
@@ -26,7 +26,7 @@ describe('the events of a container: its image', () => {
     ]);
   });
 
-  test('that is pulled, with the time that it took, the wait for a slot, and its size', () => {
+  test('is pulled, with the duration, the wait for a slot, and its size', () => {
     const story = containerStory({ pod: withContainer({ imagePullPolicy: 'Always' }), hold: ['pullImage'] });
     story.begin();
     expect(story.told()).toEqual(['Normal Pulling: Pulling image "app:1"']);
@@ -42,7 +42,7 @@ describe('the events of a container: its image', () => {
     );
   });
 
-  test('that cannot be pulled', () => {
+  test('cannot be pulled', () => {
     const story = containerStory({ pod: withContainer({ imagePullPolicy: 'Always' }), hold: ['pullImage'] });
     story.begin();
     story.ports.fail('pullImage', 'ErrImagePull');
@@ -58,7 +58,7 @@ describe('the events of a container: its image', () => {
     ]);
   });
 
-  test('that is absent and must not be pulled', () => {
+  test('is absent and must not be pulled', () => {
     const story = containerStory({ pod: withContainer({ imagePullPolicy: 'Never' }), hold: ['findImage'] });
     story.begin();
     story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
@@ -71,23 +71,23 @@ describe('the events of a container: its image', () => {
   test.each([
     ['RuntimeError', ['Warning InspectFailed: Failed to inspect image "app:1": findImage failed', 'ImageInspectError']],
     ['InvalidImageName', ['Warning InspectFailed: findImage failed', 'InvalidImageName']],
-  ] as const)('that cannot be looked for: %s', (reason, [first, error]) => {
+  ] as const)('cannot be checked: %s', (reason, [first, error]) => {
     const story = containerStory({ pod: withContainer({}), hold: ['findImage'] });
     story.begin();
     story.ports.fail('findImage', reason);
     expect(story.told()).toEqual([first, `Warning Failed: Error: ${error}`]);
   });
 
-  test('while the runtime is away nothing is wrong with it', () => {
+  test('has no events while the runtime is not available', () => {
     const story = containerStory({ pod: withContainer({}), failing: ['findImage'] });
     story.begin();
     expect(story.told()).toEqual([]);
   });
 });
 
-describe('the events of a container: its start and its end', () => {
+describe('the events of a container: its start and its exit', () => {
   test.each(['createContainer', 'startContainer'] as const)(
-    '%s is refused, and its id is no part of the words',
+    '%s is refused, with a message that does not contain its ID',
     (port) => {
       const story = containerStory({ hold: [port] });
       story.begin();
@@ -99,7 +99,7 @@ describe('the events of a container: its start and its end', () => {
     },
   );
 
-  test('a crash loop: the first restart is immediate, then it backs off', () => {
+  test('a crash loop has no event for the first restart, and then a back-off', () => {
     const story = runningContainer();
     story.die(1);
     expect(story.told().map((told) => told.split(':')[0])).toEqual([
@@ -114,19 +114,19 @@ describe('the events of a container: its start and its end', () => {
     ]);
   });
 
-  test('it is stopped by its pod', () => {
+  test('a stop by its pod', () => {
     const story = runningContainer();
     story.stop(30);
     expect(story.told()).toEqual(['Normal Killing: Stopping container main']);
   });
 
-  test('one that was never made is not killed', () => {
+  test('no kill of a container that was never created', () => {
     const story = containerStory();
     story.stop(30);
     expect(story.told()).toEqual([]);
   });
 
-  test('it cannot be stopped', () => {
+  test('a failed stop', () => {
     const story = runningContainer();
     story.ports.hold('stopContainer');
     story.stop(30);
@@ -137,14 +137,14 @@ describe('the events of a container: its start and its end', () => {
     ]);
   });
 
-  test('its image is another now', () => {
+  test('a changed image', () => {
     const story = runningContainer();
     story.ports.hold('stopContainer');
     story.send({ type: 'container.update', pod: withContainer({ image: 'app:2' }), volumes: {} });
     expect(story.told()).toEqual(['Normal Killing: Container main definition changed, will be restarted']);
   });
 
-  test('it is an init container: a kubelet says so, and not that it runs again', () => {
+  test('an init container, for which a kubelet does not announce the restart', () => {
     const pod = (image: string) =>
       aPod({
         initContainers: [aContainer({ name: 'side', image, restartPolicy: 'Always' })],
@@ -159,7 +159,7 @@ describe('the events of a container: its start and its end', () => {
   test.each([
     ['regular', 'Container'],
     ['sidecar', 'Init container'],
-  ] as const)('its state is unknown: a %s one', (role, what) => {
+  ] as const)('an unknown state: %s', (role, what) => {
     const main = aContainer({ image: 'app:1' });
     const pod = role === 'sidecar' ? aPod({ initContainers: [{ ...main, restartPolicy: 'Always' }] }) : aPod();
     const story = runningContainer({ pod, role });
@@ -168,14 +168,14 @@ describe('the events of a container: its start and its end', () => {
     expect(story.told()[0]).toBe(`Normal Killing: ${what} is in "unknown" state, try killing it before restart`);
   });
 
-  test('its sandbox is lost', () => {
+  test('a lost sandbox', () => {
     const story = runningContainer();
     story.ports.hold('stopContainer');
     story.send({ type: 'sandbox.lost' });
     expect(story.told()).toEqual(['Normal Killing: Stopping container main']);
   });
 
-  test('C10: a failed postStart hook kills it, and what the hook said is not told', () => {
+  test('C10: a failed postStart hook kills it, without the output of the hook', () => {
     const pod = withContainer({ lifecycle: { postStart: { exec: { command: ['false'] } } } });
     const story = containerStory({ pod, hold: ['runHook', 'stopContainer'] });
     story.begin();
@@ -187,7 +187,7 @@ describe('the events of a container: its start and its end', () => {
     ]);
   });
 
-  test('C10: a hook that took a server without TLS is told of as of the pod, at the start and the end', () => {
+  test('C10: a hook over plain HTTP to an HTTPS port is recorded for the pod, at the start and the stop', () => {
     const handler = { httpGet: { port: 80, scheme: 'HTTPS' as const } };
     const story = containerStory({
       pod: withContainer({ lifecycle: { postStart: handler, preStop: handler } }),
@@ -203,7 +203,7 @@ describe('the events of a container: its start and its end', () => {
     expect(story.told()).toEqual(['Normal Killing: Stopping container main', 'Warning LifecycleHTTPFallback: no TLS']);
   });
 
-  test('C10: a failed preStop hook is told of, without what it said', () => {
+  test('C10: a failed preStop hook is recorded without its output', () => {
     const pod = withContainer({ lifecycle: { preStop: { exec: { command: ['false'] } } } });
     const story = runningContainer({ pod });
     story.ports.hold('runHook');
@@ -215,7 +215,7 @@ describe('the events of a container: its start and its end', () => {
     ]);
   });
 
-  test('one that runs already when the agent starts has nothing to tell', () => {
+  test('none if it runs already when the agent starts', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main') });
     story.begin();
     expect(story.state()).toBe('running.steady');

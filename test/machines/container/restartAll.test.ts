@@ -29,7 +29,7 @@ const restarts = (story: ReturnType<typeof runningPod>) =>
   Object.fromEntries(story.view().containers.map(({ name, restartCount }) => [name, restartCount]));
 
 describe('a restart rule with RestartAllContainers', () => {
-  test('C5: every container restarts in place, init containers first; sandbox and ephemeral containers stay', () => {
+  test('C5: restarts every container in place, init containers first; sandbox and ephemeral containers remain', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);
@@ -60,7 +60,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.view().restartsAll).toBeUndefined();
   });
 
-  test('C5: no preStop hook runs, no grace is given, and no back-off, also the next time', () => {
+  test('C5: runs no preStop hook, grants no grace period, and has no back-off, also the next time', () => {
     const story = runningPod();
     for (const attempt of [0, 1, 2]) {
       story.die(`watcher-0-${attempt}`, 42);
@@ -72,7 +72,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(story)).toMatchObject({ main: 3, watcher: 3 });
   });
 
-  test('C5: one that was removed for it waits with the reason that a kubelet gives, and keeps that as its last state', () => {
+  test('C5: reports a removed container as waiting with the reason of a kubelet, also as its last state', () => {
     const story = runningPod();
     const shown = (name: string) => {
       const { initContainerStatuses = [], containerStatuses = [] } = podStatus(story.view(), {
@@ -101,7 +101,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(shown('setup')).toMatchObject({ state: { running: {} }, lastState, restartCount: 1 });
   });
 
-  test('C5: one that ends before its new start was answered keeps the number of its restarts', () => {
+  test('C5: keeps the restart count of a container that exits before its new start has returned', () => {
     const story = runningPod();
     story.die('watcher-0-0', 42);
     story.ports.hold('startContainer');
@@ -112,7 +112,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(story)).toMatchObject({ main: 1 });
   });
 
-  test('C5: a kill by a probe is an end that the rule speaks of', () => {
+  test('C5: applies to a container killed by its probe', () => {
     const containers = [
       aContainer({ name: 'main' }),
       aContainer({ name: 'watcher', livenessProbe: hook, ...onExit(137) }),
@@ -126,7 +126,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(story)).toEqual({ main: 1, watcher: 1 });
   });
 
-  test('C10: a stop that comes while it is killed for that grants it no longer', () => {
+  test('C10: is not extended by a stop during the kill', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);
@@ -136,13 +136,13 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(asked).toMatchObject([{ graceSeconds: 0 }]);
   });
 
-  test('C5: another exit code does what the policies say', () => {
+  test('C5: does not apply to another exit code', () => {
     const story = runningPod();
     story.die('watcher-0-0', 1);
     expect(story.containers()).toMatchObject({ main: 'running.steady', watcher: 'ended.failed' });
   });
 
-  test('C5: the rule of an init container or of a sidecar does it as well', () => {
+  test('C5: applies to init containers and sidecars as well', () => {
     const story = podStory({
       pod: aPod({ initContainers: [aContainer({ name: 'setup', ...onExit(3) })], restartPolicy: 'Never' }),
     });
@@ -154,7 +154,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(beside)).toEqual({ proxy: 1, main: 1 });
   });
 
-  test('a termination meanwhile ends it, and starts nothing', () => {
+  test('is replaced by a termination, which starts nothing', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);
@@ -165,7 +165,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(made);
   });
 
-  test('so does the loss of the sandbox: all start over in the next one', () => {
+  test('continues in the next sandbox if the sandbox is lost', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);
@@ -176,7 +176,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(story)).toMatchObject({ setup: 1 });
   });
 
-  describe('while the sandbox was doubted, and is sound', () => {
+  describe('while the sandbox is verified and found usable', () => {
     type Running = ReturnType<typeof runningPod>;
     const doubts: readonly (readonly [string, (story: Running) => void])[] = [
       ['by a container', (story) => story.send({ type: 'container.notFound' })],
@@ -186,7 +186,7 @@ describe('a restart rule with RestartAllContainers', () => {
       ],
     ];
 
-    test.each(doubts)('C5: waits for all to stop, and is told without a break: doubted %s', (_, doubt) => {
+    test.each(doubts)('C5: waits for all to stop, without an interruption in the status: verified %s', (_, doubt) => {
       const story = runningPod();
       story.observe();
       story.ports.hold('stopContainer', 'inspectSandbox');
@@ -203,7 +203,7 @@ describe('a restart rule with RestartAllContainers', () => {
       expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
     });
 
-    test.each(doubts)('C5: init containers go first all the same: doubted %s', (_, doubt) => {
+    test.each(doubts)('C5: starts init containers first nevertheless: verified %s', (_, doubt) => {
       const story = runningPod();
       story.observe();
       // Until it is made again, all that the runtime shows is what was there before.
@@ -215,7 +215,7 @@ describe('a restart rule with RestartAllContainers', () => {
       expect(story.containers()).toMatchObject({ setup: 'launching.making.creating', watcher: 'pending.waiting' });
     });
 
-    test('C5: one that ends instead is not told to restart any more', () => {
+    test('C5: does not restart a container that has terminated instead', () => {
       const story = runningPod();
       story.ports.hold('stopContainer');
       story.die('watcher-0-0', 42);
@@ -225,7 +225,7 @@ describe('a restart rule with RestartAllContainers', () => {
   });
 
   test.each(['RuntimeUnavailable', 'NotFound'] as const)(
-    'C5: what may have started, its start being answered with %s, is stopped before it starts anew',
+    'C5: stops a possibly started container, whose start returned %s, before starting it again',
     (reason) => {
       const story = containerStory({ pod: aPod(), hold: ['startContainer', 'stopContainer'] });
       story.begin();
@@ -237,7 +237,7 @@ describe('a restart rule with RestartAllContainers', () => {
     },
   );
 
-  test('what an agent finds half done it goes on with', () => {
+  test('is completed by a new agent that finds it half done', () => {
     const story = podStory({
       pod,
       before: (world) => {

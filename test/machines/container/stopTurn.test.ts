@@ -5,7 +5,7 @@ import { containerStory } from '../support/containerStory.ts';
 const preStop = { exec: { command: ['true'] } };
 const withPreStop = aPod({ containers: [aContainer({ lifecycle: { preStop } })] });
 
-test('C10: a stop with a deadline leaves the hook of a stop without one its time until then', () => {
+test('C10: the hook of a stop without a deadline runs until the deadline of a later stop', () => {
   const story = containerStory({ pod: withPreStop });
   story.begin();
   story.ports.hold('runHook', 'stopContainer');
@@ -19,7 +19,7 @@ test('C10: a stop with a deadline leaves the hook of a stop without one its time
   expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline }]);
 });
 
-test('C11: one that has to wait runs its hook at once, and is signalled when it is told or the deadline has come', () => {
+test('C11: a container that waits runs its hook at once, and is signalled at its turn or the deadline', () => {
   const waiting = () => {
     const story = containerStory({ pod: withPreStop, role: 'sidecar' });
     story.begin();
@@ -44,7 +44,7 @@ test('C11: one that has to wait runs its hook at once, and is signalled when it 
   expect(late.story.state()).toBe('stopping.killing.overdue');
 });
 
-test('C11: one that has to wait does so no longer than its grace lasts, although the clock was set back during its hook', () => {
+test('C11: a container waits no longer than its grace period, although the clock was set back during its hook', () => {
   const story = containerStory({ pod: withPreStop, role: 'sidecar' });
   story.begin();
   story.ports.hold('runHook', 'stopContainer');
@@ -58,12 +58,12 @@ test('C11: one that has to wait does so no longer than its grace lasts, although
   expect(story.ports.asked('stopContainer')).toMatchObject([{ graceSeconds: 0 }]);
 });
 
-test('one that an update took out is removed with its former runs, however often the runtime is away', () => {
+test('a container that an update removed is removed with its earlier runs, however often the runtime fails', () => {
   const story = containerStory();
   story.begin();
   story.die(1);
   story.ports.failNext('removeContainers', 'RuntimeUnavailable');
-  story.send({ type: 'container.stop', leavesNothing: true });
+  story.send({ type: 'container.stop', removesContainer: true });
   expect(story.state()).toBe('removing.awaitingRetry');
   story.ports.advance(1_000);
   expect(story.state()).toBe('removed');

@@ -13,7 +13,7 @@ function begun(over: Partial<Container> = {}, hold: readonly PortName[] = [], in
   return story;
 }
 
-test('a container is of the kind of its role, and shows whether it is ready, its restarts and its last run', () => {
+test('shows its role, readiness, restarts and last run', () => {
   const story = begun();
   expect(story.node()).toMatchObject({ machine: 'container', kind: 'regular', name: 'main', facts: ['ready'] });
   expect(story.node().lastRun).toBeUndefined();
@@ -24,7 +24,7 @@ test('a container is of the kind of its role, and shows whether it is ready, its
   expect(story.node()).toMatchObject({ facts: ['1 restart'], lastRun: { exitCode: 4 } });
 });
 
-test('beside the end of its last run it shows that of the run before, also where the next one is already due', () => {
+test('shows the previous run beside the last one, also while the next one is due', () => {
   const story = begun({}, ['findImage']);
   const run = (exitCode: number) => {
     story.ports.answer('findImage', { imageRef: 'sha', at: story.ports.now });
@@ -39,11 +39,11 @@ test('beside the end of its last run it shows that of the run before, also where
   expect(story.view()).toMatchObject({ now: { run: { exitCode: 4 } }, last: { exitCode: 3 } });
 });
 
-test('an init container is never said to be ready or not', () => {
+test('shows no readiness for an init container', () => {
   expect(begun({}, [], true).node()).toMatchObject({ kind: 'init', state: 'running.steady', facts: [] });
 });
 
-test('who has not passed its readiness probe is not ready, and the probe shows how many tries have failed', () => {
+test('is not ready before its readiness probe has passed, and the probe shows its failures', () => {
   const story = begun({ readinessProbe: { exec: { command: ['ask'] }, failureThreshold: 3 } }, ['runProbe']);
   expect(story.node().facts).toEqual(['not ready']);
   story.ports.advance(story.ports.untilNext ?? 0);
@@ -54,13 +54,13 @@ test('who has not passed its readiness probe is not ready, and the probe shows h
   ]);
 });
 
-test('the wait for a hook says what the hook does', () => {
+test('describes the hook that it waits for', () => {
   const story = begun({ lifecycle: { postStart: { exec: { command: ['/setup', '--all'] } } } }, ['runHook']);
   expect(story.node().waitingFor).toBe('its postStart hook (exec /setup …)');
   expect(begun({ lifecycle: { preStop: { sleep: { seconds: 5 } } } }).node().waitingFor).toBeUndefined();
 });
 
-test('the image that it waits for is an actor of its own, which names it', () => {
+test('has an actor for the image that it waits for', () => {
   const story = begun({ image: 'app:$&', imagePullPolicy: 'Always' }, ['pullImage']);
   expect(story.node()).toMatchObject({ state: 'pending.gettingImage', waitingFor: 'its image' });
   const image = { machine: 'image', kind: 'image', name: 'app:$&', path: 'container/main/image', state: 'pulling' };
@@ -69,10 +69,10 @@ test('the image that it waits for is an actor of its own, which names it', () =>
   );
 });
 
-describe('C5: one that is to run again although its pod runs each container once', () => {
+describe('C5: a container that runs again although its pod runs each container once', () => {
   const once = aPod({ restartPolicy: 'Never' });
 
-  test('as it was updated: is not shown as terminated, which it could not leave at an API server', () => {
+  test('is not shown as terminated after an update, because an API server accepts no other state afterwards', () => {
     const story = containerStory({ pod: once });
     story.begin();
     story.ports.hold('stopContainer', 'createContainer');
@@ -83,7 +83,7 @@ describe('C5: one that is to run again although its pod runs each container once
     expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, last: { exitCode: 143 }, willRestart: true });
   });
 
-  test('as an init container in a new sandbox: is shown as it had ended until it runs', () => {
+  test('is shown as terminated until it runs, as an init container in a new sandbox', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'OnFailure' }), role: 'init' });
     story.begin();
     story.die(0);
@@ -94,7 +94,7 @@ describe('C5: one that is to run again although its pod runs each container once
     expect(story.view().now).toMatchObject({ kind: 'terminated', run: { exitCode: 0 } });
   });
 
-  test('but may not: is shown as it has ended', () => {
+  test('is shown as terminated if it may not run', () => {
     const story = containerStory({ pod: once });
     story.begin();
     story.die(0);
@@ -102,7 +102,7 @@ describe('C5: one that is to run again although its pod runs each container once
   });
 });
 
-test('the end of the run before is told as soon as it could be read, and nothing that it was not until then', () => {
+test('shows the previous run once it can be read', () => {
   const pod = aPod();
   const story = podStory({
     pod,
@@ -120,10 +120,10 @@ test('the end of the run before is told as soon as it could be read, and nothing
   expect(last()).toMatchObject({ containerId: 'dead', exitCode: 3, finishedAt: 2 });
 });
 
-describe('while one that is to start anew is stopped', () => {
+describe('while it is stopped in order to restart', () => {
   const next = aPod({ containers: [aContainer({ image: 'next' })] });
 
-  test('and the answer to its start was lost: what is told is of the run before', () => {
+  test('shows the previous run if the response to its start was lost', () => {
     const story = begun({}, ['stopContainer']);
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.die(3);
@@ -133,7 +133,7 @@ describe('while one that is to start anew is stopped', () => {
     expect(story.view()).toMatchObject({ now: { kind: 'terminated', run: { exitCode: 3 } }, restartCount: 0 });
   });
 
-  test('and was told to run: it runs, also where the runtime does not know its state any more', () => {
+  test('is running if it was observed running, even if the runtime no longer knows its state', () => {
     for (const forgets of [false, true]) {
       const story = begun({}, ['stopContainer']);
       story.die(3);

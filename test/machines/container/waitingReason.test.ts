@@ -20,13 +20,13 @@ const reason = (story: ContainerStory) => {
 };
 
 describe('C16: before the first run', () => {
-  test('it waits for its creation, or for the pod to initialize', () => {
+  test('waits for its creation, or for the initialization of the pod', () => {
     expect(now(told({}, ['findImage']))).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
     const withInit = { initContainers: [{ name: 'init', image: 'busybox:1' }] };
     expect(now(told({}, ['findImage'], withInit))).toEqual({ kind: 'waiting', reason: 'PodInitializing' });
   });
 
-  test('a failed pull is ErrImagePull with its error, then ImagePullBackOff that names it, also while it pulls again', () => {
+  test('reports a failed pull as ErrImagePull with its error, then as ImagePullBackOff, also during the next pull', () => {
     const story = told({ imagePullPolicy: 'Always' }, ['pullImage']);
     story.ports.fail('pullImage', 'ErrImagePull', 'no such host');
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'ErrImagePull', message: 'no such host' });
@@ -48,7 +48,7 @@ describe('C16: before the first run', () => {
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
   });
 
-  test('an image that must not be pulled is ErrImageNeverPull', () => {
+  test('reports an image that must not be pulled as ErrImageNeverPull', () => {
     const story = told({ imagePullPolicy: 'Never' }, ['findImage']);
     story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
     expect(now(story)).toEqual({
@@ -58,7 +58,7 @@ describe('C16: before the first run', () => {
     });
   });
 
-  test('a look for the image that fails is ImageInspectError, a name that is none InvalidImageName', () => {
+  test('reports a failed image check as ImageInspectError, and an invalid name as InvalidImageName', () => {
     const story = told({}, ['findImage']);
     story.ports.fail('findImage', 'RuntimeError', 'disk on fire');
     expect(now(story)).toEqual({
@@ -71,7 +71,7 @@ describe('C16: before the first run', () => {
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'InvalidImageName', message: 'what is that' });
   });
 
-  test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)('%s is shown until it runs', (word) => {
+  test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)('reports %s until it runs', (word) => {
     const story = told({}, ['createContainer']);
     story.ports.fail('createContainer', word, 'because');
     expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
@@ -81,7 +81,7 @@ describe('C16: before the first run', () => {
     expect(reason(story)).toBe('running');
   });
 
-  test('that the runtime is away is no fault of the container', () => {
+  test('does not report that the runtime is not available', () => {
     const story = told({ imagePullPolicy: 'Always' }, ['findImage', 'pullImage', 'createContainer']);
     const ports = ['findImage', 'pullImage', 'createContainer'] as const;
     for (const port of ports) {
@@ -95,7 +95,7 @@ describe('C16: before the first run', () => {
   });
 });
 
-test('C16: an end that is seen before the start has answered is shown only then', () => {
+test('C16: an exit observed before the start has returned is reported afterwards', () => {
   const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
   story.die(3);
   expect([story.state(), now(story)]).toEqual([
@@ -108,8 +108,8 @@ test('C16: an end that is seen before the start has answered is shown only then'
   expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 3 } });
 });
 
-describe('C16: a start that the runtime refuses', () => {
-  test('is RunContainerError, its dead container the last state, and then a crash loop', () => {
+describe('C16: a start refused by the runtime', () => {
+  test('is RunContainerError with the dead container as last state, and then a crash loop', () => {
     const story = told({}, ['startContainer']);
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
@@ -125,7 +125,7 @@ describe('C16: a start that the runtime refuses', () => {
     expect(story.view()).toMatchObject({ restartCount: 1, last: { reason: 'StartError' } });
   });
 
-  test('under restartPolicy Never is the end', () => {
+  test('is final under restartPolicy Never', () => {
     const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 128, reason: 'StartError' } });
@@ -133,14 +133,14 @@ describe('C16: a start that the runtime refuses', () => {
 });
 
 describe('C16: a postStart hook', () => {
-  test('keeps the container waiting until it is done', () => {
+  test('keeps the container waiting until it has completed', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
     expect([story.state(), reason(story)]).toEqual(['launching.runningPostStart', 'ContainerCreating']);
     story.ports.answer('runHook');
     expect(reason(story)).toBe('running');
   });
 
-  test('that fails is PostStartHookError while the container is killed and until it starts again', () => {
+  test('is PostStartHookError after a failure, while the container is killed and until it starts again', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
@@ -156,7 +156,7 @@ describe('C16: a postStart hook', () => {
   });
 });
 
-test('C7: no back-off of one that could not start goes on past its time, however late its end is heard of', () => {
+test('C7: no back-off after a failed start exceeds its duration, however late the exit is observed', () => {
   const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
   for (let run = 0; run < 2; run += 1) {
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
@@ -170,7 +170,7 @@ test('C7: no back-off of one that could not start goes on past its time, however
 });
 
 describe('C16: a crash loop', () => {
-  test('is shown until the next run, and not in the first restart', () => {
+  test('is reported until the next run, but not during the first restart', () => {
     const story = told();
     story.ports.hold('createContainer');
     story.die(1);
@@ -192,7 +192,7 @@ describe('C16: a crash loop', () => {
     expect(reason(story)).toBe('running');
   });
 
-  test('is forgotten once it has run: a later end is shown as such', () => {
+  test('is cleared once the container has run, so that a later exit is reported as such', () => {
     const story = told();
     story.die(1);
     story.die(1);
@@ -206,7 +206,7 @@ describe('C16: a crash loop', () => {
     ]);
   });
 
-  test('ends with its pod: the last run is shown', () => {
+  test('ends with its pod, which reports the last run', () => {
     const story = told();
     story.die(1);
     story.die(2);

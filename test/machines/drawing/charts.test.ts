@@ -12,6 +12,6 @@ test('each machine has a chart', () => {
   ).toEqual(ids.toSorted());
 });
 
-test('each chart says in one sentence what it is of', () => {
+test('each chart describes its machine in one sentence', () => {
   for (const { summary } of charts()) expect(summary).toMatch(/^[A-Z].*\w\.$/);
 });

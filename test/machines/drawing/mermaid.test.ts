@@ -3,7 +3,7 @@ import { and, fromPromise, setup } from 'xstate';
 import { charts } from '../../../machines/drawing/charts.ts';
 import { mermaidOf } from '../../../machines/drawing/mermaid.ts';
 
-test('a chart shows nested states, what each waits for, events with guards, and what is taken without a move', () => {
+test('renders nested states, their waits, events with guards, and transitions that stay in a state', () => {
   const machine = setup({
     actors: { ask: fromPromise(async () => 1) },
     guards: { isRight: () => true, isLate: () => false },
@@ -57,7 +57,7 @@ test('a chart shows nested states, what each waits for, events with guards, and 
 `);
 });
 
-test('a guard without a name is refused: the chart could not say what it asks', () => {
+test('rejects a guard without a name', () => {
   const machine = setup({}).createMachine({
     initial: 'a',
     states: { a: { on: { go: { guard: () => true, target: 'b' } } }, b: {} },
@@ -68,14 +68,14 @@ test('a guard without a name is refused: the chart could not say what it asks', 
 describe.each(charts().map((chart) => [chart.name, chart.mermaid] as const))('the chart of %s', (_, mermaid) => {
   const lines = mermaid.split('\n').map((line) => line.trim());
 
-  test('draws edges only between states that it has', () => {
+  test('has edges only between existing states', () => {
     const known = new Set([...mermaid.matchAll(/state ".*" as (\w+)/g)].map(([, id]) => id));
     const ends = [...mermaid.matchAll(/^ *(\S+) --> (\S+)/gm)].flatMap(([, from, to]) => [from, to]);
     expect(ends.length).toBeGreaterThan(1);
     expect(ends.filter((id) => id !== '[*]' && !known.has(id))).toEqual([]);
   });
 
-  test('is text that Mermaid reads', () => {
+  test('is valid Mermaid source', () => {
     const forms = [/^stateDiagram-v2$/, /^state "[\w ]+" as \w+( \{)?$/, /^\w+ : [^;#:"]+$/, /^\}$/, /^$/];
     const arrow = /^(\[\*\]|\w+) --> (\[\*\]|\w+)( : [^;#:"]+)?$/;
     expect(lines.filter((line) => ![...forms, arrow].some((form) => form.test(line)))).toEqual([]);

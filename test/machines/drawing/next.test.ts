@@ -44,25 +44,28 @@ function* answersOf(names: readonly string[]) {
     yield (name: string) => (turn >> names.indexOf(name)) % 2 === 1;
 }
 
-describe.each(machines.map((machine) => [machine.id, machine] as const))('what comes next in %s', (_, machine) => {
+describe.each(machines.map((machine) => [machine.id, machine] as const))('the next transitions of %s', (_, machine) => {
   const states = atomicStates(machine).map((node) => [node.path.join('.'), node] as const);
   const takenOf = told(machine);
 
-  test.each(states)('%s: every way that can be taken, and none that an inner state takes first', (_name, node) => {
-    const shown = nextWays(machine, stateValueOf(node)).map(({ way }) => way);
-    const all = around(node).flatMap((each) => transitionsOf(each).flat());
-    const isSilent = ({ target, actions }: AnyTransitionDefinition) => !target && actions.length === 0;
-    const silent = all.filter(isSilent).map(wayId);
-    const taken = new Set<string | undefined>();
-    for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
-      const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
-      for (const answer of answersOf([...new Set(names)]))
-        for (const way of takenOf(stateValueOf(node), event, answer)) taken.add(way);
-    }
-    expect([...taken].filter((way) => !shown.includes(String(way)) && !silent.includes(way))).toEqual([]);
-    const isAtOnce = (way: string) => / always \d+$/.test(way) || way.includes('*');
-    expect(shown.filter((way) => !isAtOnce(way) && !taken.has(way) && !EXCLUDED.includes(way))).toEqual([]);
-  });
+  test.each(states)(
+    '%s: lists every possible transition, and none that an inner state handles first',
+    (_name, node) => {
+      const shown = nextWays(machine, stateValueOf(node)).map(({ way }) => way);
+      const all = around(node).flatMap((each) => transitionsOf(each).flat());
+      const isSilent = ({ target, actions }: AnyTransitionDefinition) => !target && actions.length === 0;
+      const silent = all.filter(isSilent).map(wayId);
+      const taken = new Set<string | undefined>();
+      for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
+        const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
+        for (const answer of answersOf([...new Set(names)]))
+          for (const way of takenOf(stateValueOf(node), event, answer)) taken.add(way);
+      }
+      expect([...taken].filter((way) => !shown.includes(String(way)) && !silent.includes(way))).toEqual([]);
+      const isAtOnce = (way: string) => / always \d+$/.test(way) || way.includes('*');
+      expect(shown.filter((way) => !isAtOnce(way) && !taken.has(way) && !EXCLUDED.includes(way))).toEqual([]);
+    },
+  );
 });
 
 /** What is taken at once has no event; one with a wildcard stands for many. */
@@ -70,7 +73,7 @@ const isOfEvent = (event: string): boolean => event !== '' && !event.includes('*
 
 const container = machines.find(({ id }) => id === 'container');
 
-test('a timer comes first, with its deadline; then what is nearest', () => {
+test('lists a timer first with its deadline, then the transitions of inner states', () => {
   if (container === undefined) throw new Error('there is no container');
   const ways = nextWays(container, { ended: 'backingOff' }, 1_000);
   expect(ways[0]).toEqual({
@@ -85,7 +88,7 @@ test('a timer comes first, with its deadline; then what is nearest', () => {
   expect(order.indexOf('(root)')).toBeGreaterThan(order.lastIndexOf('ended'));
 });
 
-test('what an inner state takes in any case, and what it declines, no outer one gets', () => {
+test('omits events that an inner state always handles or discards', () => {
   const machine = setup({ guards: { isRight: () => true } }).createMachine({
     initial: 'outer',
     on: { taken: '.other', declined: '.other', asked: '.other' },

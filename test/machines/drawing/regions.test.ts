@@ -10,12 +10,12 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
   const states = nodesOf(machine.root).slice(1).map(dotted);
   const regions = regionsOf(machine);
 
-  test('are there where it has many states', () => {
+  test('exist if it has many states', () => {
     expect(regions.length > 1).toBe(states.length > MOST_AT_A_GLANCE);
     expect(new Set(regions.map(({ id }) => id)).size).toBe(regions.length);
   });
 
-  test('hold each state once, and name no other', () => {
+  test('contain each state once, and no unknown state', () => {
     const named = regions.flatMap(({ holds, open = [], straight = [], columns = [] }) => [
       ...holds,
       ...open,
@@ -28,7 +28,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
     expect(new Set(held).size).toBe(held.length);
   });
 
-  test('place in columns only what is theirs, and all of it', () => {
+  test('have columns of exactly their own states', () => {
     for (const region of [undefined, ...regions]) {
       const columns = columnsIn(machine, region)?.flat();
       if (columns === undefined) continue;

@@ -18,7 +18,7 @@ function leaves(node: AnyState): string[] {
 }
 
 test.each(machines.map((machine) => [machine.id, machine] as const))(
-  'each state of %s is the same state again out of its text, and has one of the tags',
+  'each state of %s survives printing and parsing, and has one category',
   (id, machine) => {
     for (const text of leaves(machine.root).filter((each) => each !== '')) {
       expect(statePath(stateValueOf(text))).toBe(text);
@@ -27,7 +27,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
   },
 );
 
-test('regions in parallel have the worst of their tags, and what is no state has none', () => {
+test('parallel regions have their worst category, and an unknown state has none', () => {
   expect(stateValueOf('active.a paused.b.c idle')).toEqual({ active: 'a', paused: { b: 'c' }, idle: {} });
   expect(tagOf('container', 'ended.backingOff')).toBe('retrying');
   for (const [machine, state] of [

@@ -4,28 +4,28 @@ import { machines } from '../../../machines/drawing/charts.ts';
 import { dotted, nodesOf, transitionsOf, wayId, wayIdsOf, waysOf } from '../../../machines/drawing/ways.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 
-describe.each(machines.map((machine) => [machine.id, machine] as const))('the ways of %s', (_, machine) => {
+describe.each(machines.map((machine) => [machine.id, machine] as const))('the transitions of %s', (_, machine) => {
   const transitions = nodesOf(machine.root).flatMap((node) => transitionsOf(node).flat());
 
-  test('have each a name of its own', () => {
+  test('have unique names', () => {
     const ids = transitions.map(wayId);
     expect(ids).not.toContain(undefined);
     expect(new Set(ids).size).toBe(transitions.length);
     expect(waysOf(machine).map(({ id }) => id)).toEqual(ids);
   });
 
-  test('are called the same where other guards and ports are provided', () => {
+  test('have the same names if other guards and ports are provided', () => {
     expect(waysOf(machine.provide({}))).toEqual(waysOf(machine));
   });
 
-  test('lead from and to states that it has', () => {
+  test('connect existing states', () => {
     const states = nodesOf(machine.root).map(dotted);
     const ends = waysOf(machine).flatMap(({ from, to }) => [from, ...(to === undefined ? [] : [to])]);
     expect(ends.filter((state) => !states.includes(state))).toEqual([]);
   });
 });
 
-test('a name says the state, the event and which of its transitions it is', () => {
+test('a name contains the state, the event and the index of the transition', () => {
   const ways = new Map(machines.flatMap((machine) => waysOf(machine).map((way) => [way.id, way])));
   expect(ways.get('ended.choosing always 4')).toEqual({
     id: 'ended.choosing always 4',
@@ -42,7 +42,7 @@ test('a name says the state, the event and which of its transitions it is', () =
   });
 });
 
-test('what a machine tells of a step at work is called as in its chart', () => {
+test('a microstep reports transitions by the names in the chart', () => {
   const taken: string[] = [];
   const inspect = (event: InspectionEvent) => {
     if (event.type === '@xstate.microstep') taken.push(...wayIdsOf(event._transitions));
@@ -55,7 +55,7 @@ test('what a machine tells of a step at work is called as in its chart', () => {
   expect(taken.filter((id) => !known.includes(id))).toEqual([]);
 });
 
-test('the step in which a machine begins is none of its ways', () => {
+test('the initial step of a machine is not a transition of its chart', () => {
   const [machine] = machines;
   if (machine === undefined) throw new Error('there are no machines');
   // As xstate tells of it.

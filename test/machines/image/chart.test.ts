@@ -34,7 +34,7 @@ const inputOf = (over: Partial<ImageInput>): ImageInput => ({
   involved: involvedPod(pod),
   heldUp: [a, b].flatMap((each) => each ?? []),
   waitingReason: undefined,
-  isAfterSame: false,
+  followsSameImage: false,
   ...over,
 });
 
@@ -68,7 +68,7 @@ function imageStory(over: Partial<ImageInput> = {}) {
 }
 
 describe('C17: an image', () => {
-  test('of a pull that failed is tried again behind all first tries, and later each time', () => {
+  test('is retried behind all first attempts after a failed pull, and later each time', () => {
     const story = imageStory();
     const delays = [1, 2, 3].map(() => {
       story.failToPull();
@@ -86,7 +86,7 @@ describe('C17: an image', () => {
     ]);
   });
 
-  test('is tried again when its back-off is over, although the clock was set while its error was shown', () => {
+  test('is retried at the end of its back-off, although the clock was set while its error was reported', () => {
     for (const by of [-3_600_000, 5_000]) {
       const story = imageStory();
       story.failToPull();
@@ -96,13 +96,13 @@ describe('C17: an image', () => {
     }
   });
 
-  test('goes on with the back-off that it is given, as after a reset of its pod', () => {
+  test('continues the back-off in its input, as after a reset of its pod', () => {
     const story = imageStory({ delayMs: 40_000 });
     story.failToPull();
     expect(story.reports().at(-1)).toMatchObject({ isDelayed: true, delayMs: 80_000 });
   });
 
-  test('C16: that is not available holds up each container that needs it, and tells why until it is found', () => {
+  test('C16: blocks each container that needs it, and reports why until it is present', () => {
     const story = imageStory();
     story.failToPull();
     expect(story.reports().map(({ isDelayed, waitingReason }) => [isDelayed, waitingReason?.reason])).toEqual([
@@ -123,7 +123,7 @@ describe('C17: an image', () => {
     expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
   });
 
-  test('of a runtime that goes away during the pull is tried again at its return, and nothing is said of it', () => {
+  test('is retried on the return of a runtime that failed during the pull, without an event', () => {
     const story = imageStory();
     story.ports.answer('findImage', { imageRef: null, at: 0 });
     story.send({ type: 'slot.granted', key: '' });
@@ -135,7 +135,7 @@ describe('C17: an image', () => {
     expect(story.toldOf()).toEqual(['pod Normal Pulling: Pulling image "registry.example.com/app:1"']);
   });
 
-  test('is asked for with the pod as it is updated meanwhile', () => {
+  test('is checked with the updated pod', () => {
     const story = imageStory();
     const updated = aPod({}, { labels: { version: '2' } });
     story.send({ type: 'image.update', pod: updated });
@@ -144,7 +144,7 @@ describe('C17: an image', () => {
   });
 });
 
-describe('C17: an image that has to wait for its pull slot', () => {
+describe('C17: an image that waits for its pull slot', () => {
   const absent = { imageRef: null, at: 0 };
   /** Is found to be absent, and gets its slot later. */
   function waited(over: Partial<ImageInput> = {}) {
@@ -155,8 +155,8 @@ describe('C17: an image that has to wait for its pull slot', () => {
     return story;
   }
 
-  test('is looked for once more, and not pulled where another has pulled it meanwhile', () => {
-    const story = waited({ isAfterSame: true });
+  test('is checked again, and not pulled if another container has pulled it meanwhile', () => {
+    const story = waited({ followsSameImage: true });
     expect(story.state()).toBe('checkingAgain');
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: 0 });
     expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
@@ -167,31 +167,31 @@ describe('C17: an image that has to wait for its pull slot', () => {
   });
 
   test.each([true, false])(
-    'is pulled where it is absent still, which is told once (isAfterSame: %s)',
-    (isAfterSame) => {
-      const story = waited({ isAfterSame });
-      expect(story.toldOf()).toHaveLength(isAfterSame ? 0 : 1);
+    'is pulled if it is still absent, with one event (followsSameImage: %s)',
+    (followsSameImage) => {
+      const story = waited({ followsSameImage });
+      expect(story.toldOf()).toHaveLength(followsSameImage ? 0 : 1);
       story.ports.answer('findImage', absent);
       expect([story.state(), story.releases()]).toEqual(['pulling', 0]);
-      expect(story.toldOf()).toHaveLength(isAfterSame ? 1 : 0);
+      expect(story.toldOf()).toHaveLength(followsSameImage ? 1 : 0);
     },
   );
 
-  test('gives its slot back where it cannot be looked for', () => {
+  test('releases its slot if it cannot be checked', () => {
     const story = waited();
     story.ports.fail('findImage', 'RuntimeError');
     expect([story.state(), story.releases()]).toEqual(['awaitingRetry', 1]);
   });
 
-  test('is pulled at once by the policy Always', () => {
+  test('is pulled at once under the policy Always', () => {
     expect(waited({ policy: 'Always' }).state()).toBe('pulling');
   });
 });
 
-describe('C17: an image that is there, and that its pod has yet to prove its right to', () => {
+describe('C17: a present image to which the pod has not proved its access', () => {
   const unproven = { imageRef: 'sha256:1', at: 0, isUnproven: true };
 
-  test('is pulled, also where it was there already when its turn came', () => {
+  test('is pulled, also if it was already present at its turn', () => {
     const story = imageStory();
     story.ports.answer('findImage', unproven);
     expect(story.state()).toBe('queued');
@@ -202,7 +202,7 @@ describe('C17: an image that is there, and that its pod has yet to prove its rig
     expect(story.output()).toEqual({ imageRef: 'sha256:1' });
   });
 
-  test('is as good as absent where nobody may pull it', () => {
+  test('counts as absent if it must not be pulled', () => {
     const story = imageStory({ policy: 'Never' });
     story.ports.answer('findImage', unproven);
     expect([story.state(), story.reports().at(-1)?.waitingReason?.reason]).toEqual(['missing', 'ErrImageNeverPull']);
@@ -210,7 +210,7 @@ describe('C17: an image that is there, and that its pod has yet to prove its rig
 });
 
 test.each(['Always', 'IfNotPresent', 'Never'])(
-  'C16: its pod is told of secrets that cannot be had with each look for it (%s)',
+  'C16: unavailable pull secrets are recorded for the pod at each check (%s)',
   (policy) => {
     for (const imageRef of ['sha256:1', null]) {
       const story = imageStory({ policy });
@@ -222,7 +222,7 @@ test.each(['Always', 'IfNotPresent', 'Never'])(
   },
 );
 
-describe('whatever comes in whenever', () => {
+describe('in any order of events', () => {
   const events: ImageEvent[] = [
     { type: 'image.update', pod },
     { type: 'runtime.returned' },
@@ -244,14 +244,14 @@ describe('whatever comes in whenever', () => {
     return { input, steps: stepsOf({ machine: imageMachine, input, events: () => events, outputs, distinguish }) };
   });
 
-  test('it never fails itself, and every state is reached', () => {
+  test('never fails, and reaches every state', () => {
     const all = walks.flatMap(({ steps }) => steps);
     expect(new Set(all.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
     const reached = new Set(all.flatMap(({ nextState }) => leavesOf(nextState)));
     expect(atomicStates(imageMachine).filter((node) => !reached.has(node))).toEqual([]);
   });
 
-  test('from every state it is found once it is there', () => {
+  test('is present in the end from every state', () => {
     const stuck = walks.flatMap(({ input, steps }) => {
       const { ask } = asking(imageMachine, input);
       return steps.flatMap(({ state }) => {
@@ -270,7 +270,7 @@ describe('whatever comes in whenever', () => {
     expect(stuck).toEqual([]);
   });
 
-  test('one that may not be pulled never is', () => {
+  test('is never pulled if it must not be', () => {
     const [, , never] = walks;
     expect(never?.steps.flatMap(({ nextState }) => invokedBy(nextState)).map(({ src }) => src)).not.toContain(
       'pullImage',
@@ -278,7 +278,7 @@ describe('whatever comes in whenever', () => {
   });
 });
 
-test('a failure of the look for it is told as it is, not as one of a pull', () => {
+test('reports a failed check as such, not as a failed pull', () => {
   const { first, ask } = asking(imageMachine, inputOf({}));
   const failed = ask(first, failedEvent(invokedBy(first)[0]?.id ?? '', 'RuntimeError'));
   expect([failed.value, failed.context.waitingReason.reason]).toEqual(['awaitingRetry', 'ImageInspectError']);

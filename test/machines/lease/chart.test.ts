@@ -31,7 +31,7 @@ function leaseStory() {
   };
 }
 
-test('C35: it is renewed at once, and then every so often', () => {
+test('C35: is renewed at once, and then at intervals', () => {
   const { ports, renewed, state, asks, view } = leaseStory();
   for (const renewals of [1, 2, 3]) {
     expect([state(), asks()]).toEqual(['renewing', renewals]);
@@ -43,7 +43,7 @@ test('C35: it is renewed at once, and then every so often', () => {
   }
 });
 
-test('C35: the time until the next renewal counts from the answer, however late that is', () => {
+test('C35: counts the time until the next renewal from the response, however late that is', () => {
   const { ports, renewed, state } = leaseStory();
   ports.advance(8_000);
   renewed();
@@ -53,7 +53,7 @@ test('C35: the time until the next renewal counts from the answer, however late 
   expect(state()).toBe('renewing');
 });
 
-test('C35: what fails is tried again after a wait that doubles from 200 ms to 7 s', () => {
+test('C35: retries a failure after a wait that doubles from 200 ms to 7 s', () => {
   const { ports, failed, state, failure, asks, view } = leaseStory();
   for (const [failures, wait] of WAITS.entries()) {
     failed();
@@ -66,7 +66,7 @@ test('C35: what fails is tried again after a wait that doubles from 200 ms to 7 
   }
 });
 
-test('C35: a renewal ends the failure, and the waits begin anew', () => {
+test('C35: resets failure and back-off after a renewal', () => {
   const { ports, renewed, failed, state, failure } = leaseStory();
   for (const wait of WAITS.slice(0, 5)) {
     failed();
@@ -79,7 +79,7 @@ test('C35: a renewal ends the failure, and the waits begin anew', () => {
   expect([state(), ports.untilNext]).toEqual(['awaitingRetry', 200]);
 });
 
-test('C35: a clock that is set back puts no renewal off', () => {
+test('C35: does not postpone a renewal if the clock is set back', () => {
   const { ports, renewed, failed, asks } = leaseStory();
   failed();
   ports.setClock(-3_600_000);
@@ -91,7 +91,7 @@ test('C35: a clock that is set back puts no renewal off', () => {
   expect(asks()).toBe(3);
 });
 
-test('not all nodes come at once: a renewal may be up to 4 % later', () => {
+test('delays renewals by up to 4 %, so that nodes do not renew at the same time', () => {
   const { ports, renewed, state } = leaseStory();
   renewed(0.5);
   expect(ports.untilNext).toBe(EVERY * 1.02);
@@ -99,7 +99,7 @@ test('not all nodes come at once: a renewal may be up to 4 % later', () => {
   expect(state()).toBe('renewing');
 });
 
-test('where there is no Node there is no lease either: it is looked for again as often, without a failure', () => {
+test('creates no lease without a Node, and checks for it at the same interval', () => {
   const { ports, nodeless, state, failure, asks } = leaseStory();
   nodeless();
   expect([state(), failure(), ports.untilNext]).toEqual(['awaitingNode', undefined, EVERY]);
@@ -107,7 +107,7 @@ test('where there is no Node there is no lease either: it is looked for again as
   expect([state(), asks()]).toEqual(['renewing', 2]);
 });
 
-test('a Node that is registered has its lease at once, be it looked for just then', () => {
+test('renews at once when the Node is registered, also during a renewal', () => {
   const waiting = leaseStory();
   waiting.nodeless();
   waiting.registered();
@@ -128,7 +128,7 @@ test('a Node that is registered has its lease at once, be it looked for just the
   expect([held.state(), held.asks()]).toEqual(['current', 1]);
 });
 
-test('that the server answers again is told once', () => {
+test('reports once that the API server is reachable again', () => {
   const { ports, renewed, failed, heard } = leaseStory();
   renewed();
   ports.advance(EVERY);

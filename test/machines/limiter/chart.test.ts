@@ -14,7 +14,7 @@ function asks(of: ReturnType<typeof limiter>, key: string, ticket: number) {
   };
 }
 
-test('so many get a slot at once, and the next when one is given back', () => {
+test('grants its capacity at once, and the next slot when one is released', () => {
   const of = limiter(2);
   const [first, second, third] = ['a/x', 'b/x', 'c/x'].map((key, index) => asks(of, key, index));
   expect([first?.granted(), second?.granted(), third?.granted()]).toEqual([1, 1, 0]);
@@ -27,7 +27,7 @@ test('so many get a slot at once, and the next when one is given back', () => {
   expect(of.getSnapshot().value).toBe('open');
 });
 
-test('all requests of a pod that came first go before those of later pods, in their own order', () => {
+test('serves all requests of an earlier pod before those of later pods, in their own order', () => {
   const of = limiter(1);
   asks(of, 'pod-5/x', 5);
   asks(of, 'pod-9/x', 9);
@@ -37,7 +37,7 @@ test('all requests of a pod that came first go before those of later pods, in th
   expect(queueOf(of)).toEqual({ held: ['pod-5/x'], queue: ['pod-2/x', 'pod-7/x', 'pod-7/y', 'pod-9/x'] });
 });
 
-test('a request that is doubled counts once, whether it holds a slot or waits', () => {
+test('counts a repeated request once, whether it holds a slot or waits', () => {
   const of = limiter(1);
   const holder = asks(of, 'a/x', 1);
   const waiter = asks(of, 'b/x', 2);
@@ -47,7 +47,7 @@ test('a request that is doubled counts once, whether it holds a slot or waits', 
   expect([holder.granted(), waiter.granted()]).toEqual([1, 0]);
 });
 
-test('who leaves the queue is not granted; who gives back nothing does no harm', () => {
+test('does not grant to a request that left the queue, and ignores an unknown release', () => {
   const of = limiter(1);
   asks(of, 'a/x', 1);
   const leaver = asks(of, 'b/x', 2);
@@ -58,7 +58,7 @@ test('who leaves the queue is not granted; who gives back nothing does no harm',
   expect([leaver.granted(), next.granted()]).toEqual([0, 1]);
 });
 
-test('of one subject one is served at a time, others pass meanwhile, and who had to wait is told so', () => {
+test('serves one request per subject at a time while others pass, and reports which ones had to wait', () => {
   const of = limiter(3);
   const { holder, heard } = asker<SlotGranted>(of);
   const ask = (key: string, subject: { readonly subject?: string } = {}) =>
@@ -77,7 +77,7 @@ test('of one subject one is served at a time, others pass meanwhile, and who had
   expect(heard().filter(({ waited }) => waited)).toEqual([{ type: 'slot.granted', key: 'a/y', waited: true }]);
 });
 
-test('a pod that is gone gives back all that it holds and waits for, and no other pod does', () => {
+test('releases all slots and requests of a pod that is gone, and of no other', () => {
   const of = limiter(2);
   asks(of, 'a/x', 1);
   asks(of, 'ab/x', 2);
@@ -88,7 +88,7 @@ test('a pod that is gone gives back all that it holds and waits for, and no othe
   expect(next.granted()).toBe(1);
 });
 
-test('never more than its capacity hold a slot, none is free while somebody waits, and nobody is forgotten', () => {
+test('never exceeds its capacity, leaves no slot free while a request waits, and forgets no request', () => {
   const key = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('x', 'y', 'z'));
   const step = fc.oneof(
     fc.record({ type: fc.constant('request' as const), key }),

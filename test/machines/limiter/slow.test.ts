@@ -26,7 +26,7 @@ function impatientLimiter(capacity: number) {
   };
 }
 
-test('who holds the only slot for too long goes on, and lets those of other origins pass', () => {
+test('lets requests of other origins pass the slow holder of the only slot', () => {
   const { of, ports, ask, release, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
@@ -47,7 +47,7 @@ test('who holds the only slot for too long goes on, and lets those of other orig
   expect(view()).toEqual({ capacity: 1, held: ['again'], queue: [] });
 });
 
-test('who waits for the slow ones of its own origin stands behind those that may pass, and each sees for whom it waits', () => {
+test('queues a request behind slow holders of its origin after those that may pass, and shows what each waits for', () => {
   const { ports, ask, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
@@ -63,7 +63,7 @@ test('who waits for the slow ones of its own origin stands behind those that may
   });
 });
 
-test('as long as a slot is given back in time nobody is slow', () => {
+test('has no slow holders while slots are released in time', () => {
   const { ports, ask, release, view } = impatientLimiter(2);
   for (const key of ['a', 'b', 'c', 'd']) ask(key, key);
   for (const key of ['b', 'c']) {
@@ -76,7 +76,7 @@ test('as long as a slot is given back in time nobody is slow', () => {
   expect(view().slow).toEqual(['a', 'd']);
 });
 
-test('a limiter that is not told how long waits for as long as it takes', () => {
+test('has no slow holders without a time limit', () => {
   const of = limiter(1);
   const { holder } = asker<SlotGranted>(of);
   for (const key of ['a', 'b'])
@@ -85,7 +85,7 @@ test('a limiter that is not told how long waits for as long as it takes', () => 
   expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });
 
-test('never more than its capacity are in time or of one origin, and whoever could have a slot has one', () => {
+test('never exceeds its capacity in regular holders or per origin, and grants every possible slot', () => {
   const key = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), origin: fc.constantFrom('one', 'two') });
   const step = fc.oneof(
     fc.record({ type: fc.constant('ask' as const), of: key }),

@@ -38,7 +38,7 @@ function mirrorStory(before: Partial<MirrorFacts>) {
   };
 }
 
-describe('what it does first', () => {
+describe('its first step', () => {
   const cases: readonly (readonly [string, Partial<MirrorFacts>, string])[] = [
     ['a static pod without a mirror gets one', { pod }, 'creating'],
     ['before the node is registered nobody may make one', { pod, nodeUid: '' }, 'awaitingNode'],
@@ -59,34 +59,34 @@ describe('what it does first', () => {
   });
 });
 
-test('C31: what is made is owned by the node, and is there once the watch shows it', () => {
+test('C31: creates a mirror pod owned by the Node, which exists once the watch shows it', () => {
   const { ports, state, tell, view } = mirrorStory({ pod });
   expect(ports.asked('createMirror')).toEqual([{ pod, nodeUid: 'node-1-uid' }]);
   ports.answer('createMirror', null);
-  expect([state(), view().until]).toEqual(['awaitingSight', START + 60_000]);
+  expect([state(), view().until]).toEqual(['awaitingWatch', START + 60_000]);
   tell({ seen });
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('C31: one that the watch never shows is made again', () => {
+test('C31: creates one again that the watch never shows', () => {
   const { ports, state } = mirrorStory({ pod });
   ports.answer('createMirror', null);
   ports.advance(59_999);
-  expect(state()).toBe('awaitingSight');
+  expect(state()).toBe('awaitingWatch');
   ports.advance(1);
   expect(ports.asked('createMirror').length).toBe(2);
 });
 
-test('C31: one that was made is not made twice for what else changes before the watch shows it', () => {
+test('C31: does not create it twice for other changes before the watch shows it', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   ports.answer('createMirror', null);
   tell({ pod: podWith('two') });
-  expect([state(), ports.asked('createMirror').length]).toEqual(['awaitingSight', 1]);
+  expect([state(), ports.asked('createMirror').length]).toEqual(['awaitingWatch', 1]);
   tell({ seen });
   expect([state(), ports.asked('removeMirror').length]).toEqual(['removing', 1]);
 });
 
-test('C31: one that the watch shows before the answer is not made twice', () => {
+test('C31: does not create it twice if the watch shows it before the response', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   tell({ seen });
   expect(state()).toBe('creating');
@@ -94,19 +94,19 @@ test('C31: one that the watch shows before the answer is not made twice', () => 
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('C31: in the place of a wrong one there is a new one at once, whatever the watch still shows', () => {
+test('C31: replaces a wrong one at once, whatever the watch still shows', () => {
   const { ports, state, tell } = mirrorStory({ pod: podWith('two'), seen });
   expect(ports.asked('removeMirror')).toEqual([{ ...NAME, uid: 'mirror-1' }]);
   ports.answer('removeMirror', null);
   expect(state()).toBe('creating');
   tell({ pod: podWith('three') });
   ports.answer('createMirror', null);
-  expect(state()).toBe('awaitingSight');
+  expect(state()).toBe('awaitingWatch');
   tell({ seen: { ...seen, uid: 'mirror-2', hash: 'two' } });
   expect(ports.asked('removeMirror').at(-1)).toEqual({ ...NAME, uid: 'mirror-2' });
 });
 
-test('C31: a mirror that goes while it is being removed does no harm, and neither does another in its place', () => {
+test('C31: tolerates that it disappears, or is replaced, during its removal', () => {
   const { ports, state, tell } = mirrorStory({ seen });
   tell({ seen: { ...seen, uid: 'mirror-2' } });
   expect(state()).toBe('removing');
@@ -117,19 +117,19 @@ test('C31: a mirror that goes while it is being removed does no harm, and neithe
   expect(state()).toBe('removed');
 });
 
-test('C31: the node is registered, and the mirror is made', () => {
+test('C31: creates it once the node is registered', () => {
   const { state, tell } = mirrorStory({ pod, nodeUid: '' });
   tell({ nodeUid: 'node-1-uid' });
   expect(state()).toBe('creating');
 });
 
-test('C31: once what ran before has ended the wrong one goes', () => {
+test('C31: removes a wrong one once the earlier pod has terminated', () => {
   const { state, tell } = mirrorStory({ pod: podWith('two'), seen, isHeld: true });
   tell({ isHeld: false });
   expect(state()).toBe('removing');
 });
 
-test('C31: what is refused is tried again after a wait that doubles from 5 s to 60 s', () => {
+test('C31: retries a refusal after a wait that doubles from 5 s to 60 s', () => {
   const { ports, state, failure, view } = mirrorStory({ pod });
   for (const wait of WAITS) {
     ports.fail('createMirror', 'InternalError', 'namespaces "kube-system" not found');
@@ -144,7 +144,7 @@ test('C31: what is refused is tried again after a wait that doubles from 5 s to 
   expect(failure()).toBeUndefined();
 });
 
-test('C31: a removal that fails is tried again, and at once where something has changed', () => {
+test('C31: retries a failed removal, and at once after a change', () => {
   const { ports, state, tell } = mirrorStory({ seen });
   ports.fail('removeMirror', 'InternalError', 'connection refused');
   expect(state()).toBe('awaitingRetry');

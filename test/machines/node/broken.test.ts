@@ -22,8 +22,8 @@ const breaking = (actorId: string) => ({
   actorId,
 });
 
-describe('an actor that breaks', () => {
-  test('a pod while the node drains is ended once more, with what is left of its grace', () => {
+describe('a failing actor', () => {
+  test('of a pod is terminated again within the rest of its grace period while the node drains', () => {
     const story = runningNode();
     story.list(story.world.observed(web));
     story.ports.hold('stopContainer');
@@ -39,13 +39,13 @@ describe('an actor that breaks', () => {
     expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
   });
 
-  test.each(['cgroups', 'logRotation', 'garbage'])('%s ends alone: the node goes on without it', (part) => {
+  test.each(['cgroups', 'logRotation', 'garbage'])('of %s stops alone, and the node continues', (part) => {
     const story = runningNode();
     story.send(breaking(part) as never);
     expect([story.state(), story.pod('web-uid')]).toEqual(['running', 'active.running.steady']);
   });
 
-  test('a pod whose actor threw is given up, and rebuilt with the next tick', () => {
+  test('of a pod is dropped and rebuilt at the next tick', () => {
     const story = runningNode();
     story.send(breaking('pod/web-uid') as never);
     expect([story.state(), story.pod('web-uid')]).toEqual(['running', undefined]);
@@ -54,7 +54,7 @@ describe('an actor that breaks', () => {
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });
 
-  test('a pod whose actor threw while the node drains is ended once more', () => {
+  test('of a pod is terminated again while the node drains', () => {
     const story = runningNode();
     story.list(story.world.observed(web));
     story.ports.hold('stopContainer');
@@ -65,7 +65,7 @@ describe('an actor that breaks', () => {
     expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
   });
 
-  test('a pod that breaks while a source cannot be read is rebuilt as well', () => {
+  test('of a pod is rebuilt while a source cannot be read', () => {
     const story = nodeStory({ sources: ['file', 'http'] });
     story.list();
     story.tell({ type: 'config.sourceUnread', source: 'http', problems: [] });
@@ -78,7 +78,7 @@ describe('an actor that breaks', () => {
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });
 
-  test('a limiter that breaks while the node drains ends the node agent', () => {
+  test('of a limiter stops the node agent while the node drains', () => {
     const story = runningNode();
     story.ports.hold('stopContainer');
     story.drain();
@@ -91,14 +91,14 @@ describe('an actor that breaks', () => {
     ['ticker', 'broken'],
     ['addresses', 'running'],
     ['podCidr', 'running'],
-  ] as const)('that the feed %s has ended leaves the node %s', (feed, expected) => {
+  ] as const)('of the feed %s leaves the node %s', (feed, expected) => {
     const story = runningNode();
     story.send({ type: 'feed.ended', feed, failure: { reason: 'Unknown', message: 'a mistake', at: 0 } } as never);
     expect(story.state()).toBe(expected);
   });
 
   test.each(['admission', 'startLimiter', 'pullLimiter'])(
-    '%s ends the node agent, which says so and touches nothing',
+    'of %s stops the node agent, which reports it and touches nothing',
     (part) => {
       const story = runningNode();
       story.send(breaking(part) as never);
@@ -109,7 +109,7 @@ describe('an actor that breaks', () => {
   );
 });
 
-describe('C25: a pod that is rebuilt', () => {
+describe('C25: a rebuilt pod', () => {
   const sized = (cpu: string): Pod =>
     namedPod('web', { containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu } } })] });
   const breakings = {
@@ -140,16 +140,19 @@ describe('C25: a pod that is rebuilt', () => {
     ['a container of it broke', admittedBefore],
     ['its own actor threw', undefined],
     ['its own actor threw', admittedBefore],
-  ] as const)('because %s has what was admitted last, and not what is wanted or was admitted before', (why, before) => {
-    const story = resizedNode(before);
-    story.want([sized('100')]);
-    breakings[why](story);
-    const pod = story.rebuilt();
-    expect(pod).toMatchObject({ allocated: sized('2'), desired: sized('100'), unadmitted: { reason: 'Deferred' } });
-    expect(story.ports.asked('resizeContainer')).toHaveLength(1);
-  });
+  ] as const)(
+    'after a failure of %s has the last admitted resources, not those wanted or admitted earlier',
+    (why, before) => {
+      const story = resizedNode(before);
+      story.want([sized('100')]);
+      breakings[why](story);
+      const pod = story.rebuilt();
+      expect(pod).toMatchObject({ allocated: sized('2'), desired: sized('100'), unadmitted: { reason: 'Deferred' } });
+      expect(story.ports.asked('resizeContainer')).toHaveLength(1);
+    },
+  );
 
-  test('while its container has yet to get its size goes on to that', () => {
+  test('continues with the resize of its container', () => {
     const story = resizedNode();
     story.ports.hold('resizeContainer');
     story.want([sized('3')]);
@@ -162,7 +165,7 @@ describe('C25: a pod that is rebuilt', () => {
     });
   });
 
-  test('to end with the node has what was admitted last', () => {
+  test('has the last admitted resources when it terminates with the node', () => {
     const story = resizedNode();
     story.want([sized('100')]);
     story.list(story.world.observed(sized('2')));
@@ -173,7 +176,7 @@ describe('C25: a pod that is rebuilt', () => {
     expect(story.podRef('web-uid')?.getSnapshot().context.allocated).toEqual(sized('2'));
   });
 
-  test('before it was admitted holds no room that it was not given', () => {
+  test('holds no resources that were not granted before its admission', () => {
     const story = nodeStory();
     story.list();
     story.want([namedPod('web', {}, 'first'), sized('1')]);

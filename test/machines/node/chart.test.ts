@@ -22,7 +22,7 @@ const callsForPods = ({ ports }: ReturnType<typeof nodeStory>) =>
   ports.calls.filter(({ port }) => port !== 'surveyDisk' && port !== 'setUpCgroups').map(({ port }) => port);
 
 describe('the start', () => {
-  test('nothing is started or ended before the runtime is listed and every source has spoken', () => {
+  test('starts and stops nothing before the runtime is listed and every source has listed its pods', () => {
     const story = nodeStory({
       sources: ['file', 'http'],
       before: (world) => {
@@ -42,7 +42,7 @@ describe('the start', () => {
     expect(story.world.containers.has('db')).toBe(false);
   });
 
-  test('pods that run already go first: nobody takes their place', () => {
+  test('starts running pods first, so that new pods cannot take their resources', () => {
     const spec = { containers: [aContainer({ resources: { requests: { cpu: '3' } } })] };
     const [first, second] = [namedPod('first', spec), namedPod('second', spec)];
     const story = nodeStory({
@@ -57,7 +57,7 @@ describe('the start', () => {
     expect(story.pod('first-uid')).toBe('refused');
   });
 
-  test('C2: a pod that had reached a terminal phase before does not run again', () => {
+  test('C2: does not run a pod again that had reached a terminal phase', () => {
     const story = nodeStory({ statuses: { 'web-uid': { phase: 'Succeeded' } } });
     story.want([web]);
     story.list();
@@ -65,7 +65,7 @@ describe('the start', () => {
     expect(story.ports.asked('runSandbox')).toEqual([]);
   });
 
-  test('C10: a pod that no source wants any more ends within 1 s', () => {
+  test('C10: terminates a pod that no source wants any more within 1 s', () => {
     const story = nodeStory({
       before: (world) => {
         world.sandbox(web);
@@ -79,7 +79,7 @@ describe('the start', () => {
     expect(story.pod('web-uid')).toBeUndefined();
   });
 
-  test('C24: a pod that was edited while the agent was away ends fully before its new version starts', () => {
+  test('C24: terminates a pod that was edited while the agent was not running completely before its new version starts', () => {
     const story = nodeStory({
       held: ['removePodData'],
       before: (world) => {
@@ -94,7 +94,7 @@ describe('the start', () => {
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
 
-  test('C24: so does one that had ended by itself before', () => {
+  test('C24: does so for one that had completed before', () => {
     const story = nodeStory({
       held: ['removePodData'],
       statuses: { 'web-uid': { phase: 'Succeeded' } },
@@ -113,7 +113,7 @@ describe('the start', () => {
     expect(story.pod('new-uid')).toBe(RUNS);
   });
 
-  test('C9: a pod waits until an unwanted pod has stopped that holds what it needs', () => {
+  test('C9: lets a pod wait until an unwanted pod that holds its resources has stopped', () => {
     const ports = [{ containerPort: 80, hostPort: 80 }];
     const http = namedPod('http', { containers: [aContainer({ ports })] });
     const story = nodeStory({
@@ -131,7 +131,7 @@ describe('the start', () => {
     expect(story.pod('http-uid')).toBe(RUNS);
   });
 
-  test('a sandbox without our mark is left alone, unless a source wants its pod', () => {
+  test('leaves a sandbox without our mark alone, unless a source wants its pod', () => {
     const foreign = (world: Parameters<NonNullable<Parameters<typeof nodeStory>[0]>['before'] & object>[0]) => {
       const { owner: _ours, ...sandbox } = world.sandbox(web);
       world.sandboxes.set(sandbox.id, sandbox);
@@ -148,7 +148,7 @@ describe('the start', () => {
     expect(adopting.ports.asked('runSandbox')).toEqual([]);
   });
 
-  test('what a former run left on disk alone is removed, unless it is wanted', () => {
+  test('removes what an earlier run left on disk alone, unless it is wanted', () => {
     const identity = { namespace: 'default' };
     const story = nodeStory({
       left: [
@@ -163,8 +163,8 @@ describe('the start', () => {
   });
 });
 
-describe('what the sources want', () => {
-  test('a new pod starts, one that is gone ends, the others are left alone', () => {
+describe('changes of the sources', () => {
+  test('starts new pods, terminates removed ones, and leaves the others alone', () => {
     const story = runningNode(web);
     story.want([web, db]);
     expect(story.pod('db-uid')).toBe(RUNS);
@@ -174,7 +174,7 @@ describe('what the sources want', () => {
     expect(story.pod('db-uid')).toBe(RUNS);
   });
 
-  test('one source says nothing about the pods of another', () => {
+  test('do not affect pods of other sources', () => {
     const story = nodeStory({ sources: ['file', 'http'] });
     story.list();
     story.want([web]);
@@ -183,14 +183,14 @@ describe('what the sources want', () => {
     expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([undefined, RUNS]);
   });
 
-  test('C6: an edited pod of the same uid is updated in place', () => {
+  test('C6: update an edited pod with the same UID in place', () => {
     const story = runningNode(web);
     story.want([namedPod('web', { containers: [aContainer({ image: 'busybox:2' })] })]);
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
-  test('C24: an edited pod of another uid starts under the same name when the old one has ended', () => {
+  test('C24: start an edited pod with a different UID when the old one has terminated', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.want([namedPod('web', {}, 'new-uid')]);
@@ -201,7 +201,7 @@ describe('what the sources want', () => {
     expect(story.pod('new-uid')).toBe(RUNS);
   });
 
-  test('C24: of a pod that ended by itself all is removed before its edited version starts', () => {
+  test('C24: remove a completed pod completely before its edited version starts', () => {
     const once = { restartPolicy: 'Never' as const };
     const story = runningNode(namedPod('web', once));
     const [container] = [...story.world.containers.values()];
@@ -214,7 +214,7 @@ describe('what the sources want', () => {
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
 
-  test('a pod that is wanted again while it ends starts over after that', () => {
+  test('restart a pod after its termination that is wanted again meanwhile', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.want([]);
@@ -225,7 +225,7 @@ describe('what the sources want', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
   });
 
-  test('a pod that ended by itself stays until it is not wanted, and frees its place at once', () => {
+  test('leave a completed pod until it is not wanted, and release its resources at once', () => {
     const spec = {
       restartPolicy: 'Never' as const,
       containers: [aContainer({ resources: { requests: { cpu: '3' } } })],
@@ -239,8 +239,8 @@ describe('what the sources want', () => {
   });
 });
 
-describe('what the runtime tells', () => {
-  test('a fact goes to the pod that it concerns', () => {
+describe('facts of the runtime', () => {
+  test('are sent to the pod that they concern', () => {
     const story = runningNode(web, db);
     const container = [...story.world.containers.values()].find(({ podUid }) => podUid === 'db-uid');
     story.world.end(container?.id ?? '', 1);
@@ -248,7 +248,7 @@ describe('what the runtime tells', () => {
     expect(story.ports.asked('createContainer').map(({ pod }) => pod.metadata.name)).toEqual(['web', 'db', 'db']);
   });
 
-  test('facts about pods that it does not have are nothing to it', () => {
+  test('are ignored for unknown pods', () => {
     const story = runningNode(web);
     const before = story.ports.calls.length;
     story.tell({ type: 'runtime.containerSeen', container: story.world.container(db, 'main') });
@@ -257,7 +257,7 @@ describe('what the runtime tells', () => {
     expect(story.state()).toBe('running');
   });
 
-  test('on its return all that failed because it was away is tried at once, on every return', () => {
+  test('retry everything that failed because the runtime was not available, on every return', () => {
     const story = nodeStory();
     story.list();
     const away = () => {
@@ -273,7 +273,7 @@ describe('what the runtime tells', () => {
   });
 });
 
-test('a pod whose actor breaks is rebuilt from the facts at the next tick; the others go on', () => {
+test('rebuild a pod whose actor failed at the next tick, while the others continue', () => {
   const story = runningNode(web, db);
   story.podRef('web-uid')?.send({
     type: 'xstate.error.actor.container/main',
@@ -287,7 +287,7 @@ test('a pod whose actor breaks is rebuilt from the facts at the next tick; the o
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
 
-test('C24: one that breaks while it ends is ended again, and holds its name until then', () => {
+test('C24: terminate a pod again whose actor failed during its termination, and reserve its name until then', () => {
   const story = runningNode(web);
   story.ports.hold('removePodData');
   story.want([namedPod('web', {}, 'new-uid')]);
@@ -304,7 +304,7 @@ test('C24: one that breaks while it ends is ended again, and holds its name unti
 });
 
 describe('drain', () => {
-  test('every pod ends within its own grace, then the node', () => {
+  test('terminates every pod within its own grace period, and then stops the node', () => {
     const story = runningNode(web, namedPod('slow', { terminationGracePeriodSeconds: 60 }));
     story.ports.hold('stopContainer');
     story.drain();
@@ -319,7 +319,7 @@ describe('drain', () => {
     expect(story.world.sandboxes.size).toBe(0);
   });
 
-  test('no pod begins any more, whoever wants one', () => {
+  test('starts no pod, whatever the sources want', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.drain();
@@ -330,7 +330,7 @@ describe('drain', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('a node without pods is stopped at once', () => {
+  test('stops a node without pods at once', () => {
     const story = runningNode();
     story.drain();
     expect(story.state()).toBe('stopped');
@@ -344,7 +344,7 @@ describe('drain', () => {
   test.each<[string, boolean, number]>([
     ['wanted: within its own grace', true, 40],
     ['of a source that has not spoken: within the grace of a pod that says nothing', false, 30],
-  ])('before every source has spoken what runs is ended, %s', (_, isWanted, graceSeconds) => {
+  ])('stops running pods before every source has listed its pods, %s', (_, isWanted, graceSeconds) => {
     const story = nodeStory({ sources: ['file', 'http'], held: ['stopContainer'], before: running });
     if (isWanted) story.want([namedPod('web', { terminationGracePeriodSeconds: 40 }), db]);
     story.list(story.world.observed(web));
@@ -359,7 +359,7 @@ describe('drain', () => {
     expect(story.ports.asked('runSandbox')).toEqual([]);
   });
 
-  test('before the runtime is listed it waits for the list, and ends what is in it', () => {
+  test('waits for the list of the runtime, and terminates its pods', () => {
     const story = nodeStory({ before: running, held: ['stopContainer'] });
     story.want([web]);
     story.drain();
@@ -373,7 +373,7 @@ describe('drain', () => {
     expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
   });
 
-  test('for a runtime that does not answer it waits 5 s', () => {
+  test('waits 5 s for a runtime that does not respond', () => {
     const story = nodeStory();
     story.drain();
     story.ports.advance(4_999);
@@ -382,7 +382,7 @@ describe('drain', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('what of ours shows up only now is ended as well, and what is not ours is left alone', () => {
+  test('terminates pods of ours that appear only now, and leaves others alone', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.drain();

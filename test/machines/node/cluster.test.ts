@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newPleg, nextPleg } from '../../../machines/node/pleg.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
-import type { SeenNode } from '../../../machines/shared/clusterFacts.ts';
+import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
@@ -27,7 +27,7 @@ function clusterStory() {
   };
 }
 
-test('a node without a cluster has none of its actors, and asks nothing of one', () => {
+test('a node without a cluster has none of its actors, and calls none of its ports', () => {
   const { own, ports, list, tell, context, tick } = nodeStory();
   list();
   tick();
@@ -37,7 +37,7 @@ test('a node without a cluster has none of its actors, and asks nothing of one',
   expect(context().registration).toBeUndefined();
 });
 
-test('a node of a cluster asks for its lease at once, registers once the runtime was listed, and then tells its status', () => {
+test('a node of a cluster renews its lease at once, registers once the runtime was listed, and then reports its status', () => {
   const { ports, states, asks, context, list } = clusterStory();
   expect(states()).toEqual(['awaitingRuntime', 'awaitingRegistration', 'renewing']);
   expect(PORTS.map(asks)).toEqual([0, 0, 0, 1]);
@@ -46,13 +46,13 @@ test('a node of a cluster asks for its lease at once, registers once the runtime
   expect(PORTS.map(asks)).toEqual([1, 0, 0, 1]);
   ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: false });
-  expect(states()).toEqual(['makingCsiNode', 'settling', 'renewing']);
+  expect(states()).toEqual(['creatingCsiNode', 'settling', 'renewing']);
   ports.answer('ensureCsiNode', null);
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: true });
   expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 1]);
 });
 
-test('a node that is told to stop before the runtime was listed registers when it is', () => {
+test('a node that has to stop before the runtime was listed registers when it is', () => {
   const { states, drain, list } = clusterStory();
   drain();
   expect(states()[0]).toBe('awaitingRuntime');
@@ -60,7 +60,7 @@ test('a node that is told to stop before the runtime was listed registers when i
   expect(states()[0]).toBe('registering');
 });
 
-test('a node that is not ready for a while says so, and that it is at once', () => {
+test('a node reports that it is not ready after a while, and at once that it is ready', () => {
   const { ports, states, asks, list } = clusterStory();
   list();
   ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
@@ -71,7 +71,7 @@ test('a node that is not ready for a while says so, and that it is at once', () 
   expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 2]);
 });
 
-test('a change of the node or of its runtime, and that it drains, are told to the cluster at once', () => {
+test('changes of the node, of its runtime, and its drain are reported to the cluster at once', () => {
   const { ports, register, list, want, drain, tell, send, asks } = clusterStory();
   register();
   // The node takes as long to drain as the pod does.
@@ -102,7 +102,7 @@ test('a change of the node or of its runtime, and that it drains, are told to th
   expect(told).toEqual([1, 0, 1, 1, 1, 1, 1]);
 });
 
-test('its lease is renewed four times while it lasts, whether or not the node could be registered', () => {
+test('the lease is renewed four times per duration, whether or not the node could be registered', () => {
   const { ports, asks, states } = clusterStory();
   ports.advance(5_000);
   ports.fail('registerNode', 'InternalError');
@@ -115,7 +115,7 @@ test('its lease is renewed four times while it lasts, whether or not the node co
   expect([asks('renewLease') - before, states()[2]]).toEqual([6, 'current']);
 });
 
-test('the node knows how each watch of the cluster gets on, as it said last', () => {
+test('the node shows the last state of each watch', () => {
   const { tell, context } = clusterStory();
   expect(context().watches).toEqual({});
   const own = { place: 'the Node node', now: 1_000 };
@@ -132,7 +132,7 @@ test('the node knows how each watch of the cluster gets on, as it said last', ()
   expect(context().watches).toEqual({ Node: watching });
 });
 
-const seen = (node: Partial<SeenNode> = {}): SeenNode => ({
+const seen = (node: Partial<OwnNodeState> = {}): OwnNodeState => ({
   uid: 'node-1-uid',
   labels: { zone: 'a' },
   taints: [],
@@ -140,7 +140,7 @@ const seen = (node: Partial<SeenNode> = {}): SeenNode => ({
   ...node,
 });
 
-test('admission goes by the labels and taints of the Node as others have changed it, and by its own where there is none', () => {
+test("admission uses the labels and taints of the Node or, without one, the node's own", () => {
   const { tell, admission, ports } = clusterStory();
   const known = () => {
     const { labels, taints } = admission()?.context.node ?? {};
@@ -148,7 +148,7 @@ test('admission goes by the labels and taints of the Node as others have changed
   };
   const own = known();
   const taints = [{ key: 'dedicated', effect: 'NoExecute' as const }];
-  const see = (node: SeenNode | null) => tell({ type: 'cluster.nodeSeen', node, at: ports.now });
+  const see = (node: OwnNodeState | null) => tell({ type: 'cluster.nodeSeen', node, at: ports.now });
   see(seen({ taints }));
   expect(known()).toEqual({ labels: { zone: 'a' }, taints });
   // What the host says of itself does not count any more.
@@ -158,7 +158,7 @@ test('admission goes by the labels and taints of the Node as others have changed
   expect(known()).toEqual({ ...own, labels: { zone: 'host' } });
 });
 
-test('devices that others have given the Node count for its pods, whatever changes of the host', () => {
+test('extended resources that others have added to the Node count for its pods, whatever changes on the host', () => {
   const { tell, admission, ports, context } = clusterStory();
   const room = () => admission()?.context.capacity;
   const own = context().allocatable;
@@ -174,7 +174,7 @@ test('devices that others have given the Node count for its pods, whatever chang
   expect(room()).toEqual(allocatable);
 });
 
-test('a cluster that has not heard of the node for a while is told at once, and of other changes of the Node nothing', () => {
+test('the status is reported at once if the cluster considers the node unreachable, and not on other changes of the Node', () => {
   const { tell, register, asks, ports } = clusterStory();
   register();
   const before = asks('putNodeStatus');

@@ -18,13 +18,13 @@ const shown = ({ view }: ReturnType<typeof nodeStory>) =>
     ['credentials', 'watch', 'event queue'].includes(kind) ? [[kind, name, state, ...facts]] : [],
   );
 
-test('a node of a cluster shows how it asks, what it watches, and what waits to be told', () => {
+test('shows the credentials, watches and event queue of a node in a cluster', () => {
   const node = story();
   const credentials = [
     'credentials',
     'prod',
     'in use',
-    'asks https://192.0.2.1:6443 as node by client certificate',
+    'connects to https://192.0.2.1:6443 as node with client certificate',
     'context prod of /etc/kubeconfig',
   ];
   expect(shown(node)).toEqual([credentials, ['event queue', 'api', 'idle']]);
@@ -39,7 +39,7 @@ test('a node of a cluster shows how it asks, what it watches, and what waits to 
   ]);
 });
 
-test('of the objects that pods name explain tells how many there are and what they lack, whatever they are called', () => {
+test('shows the number of objects that pods refer to and how many are missing, whatever their names', () => {
   const node = story();
   const names = ['default/a', String.raw`"default/b\x1b[2J\nnode: all is well"`];
   const lacking = [{ why: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
@@ -51,7 +51,7 @@ test('of the objects that pods name explain tells how many there are and what th
   const text = formatNodeExplanation(explainNode(node.view(), 2_000)).replaceAll(/\s+│?\s*/g, ' ');
   expect(text).toContain(
     'follows the Secrets that its pods name; 3 objects; strategy Watch; 2 forbidden since 2026-11-27 13:05:06 UTC ' +
-      `(${names.join(', ')}) waiting for another attempt to watch them`,
+      `(${names.join(', ')}) waiting for another attempt to watch its objects`,
   );
   expect(text).toContain('FailedRead: default/a: forbidden');
   // A count that changes is news, and makes the failure no younger.
@@ -63,6 +63,6 @@ test('of the objects that pods name explain tells how many there are and what th
   expect(more).toMatchObject({ counts: { total: 4 }, since: 1_000, failure: { at: 1_000 } });
 });
 
-test('a node without a cluster shows nothing of one', () => {
+test('shows nothing for a node without a cluster', () => {
   expect(shown(nodeStory())).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 
-test('actors by their outermost states, pods by what becomes of them, and what the runtime has', async () => {
+test('counts actors by top-level state, pods by lifecycle, and objects of the runtime', async () => {
   const annotations = { 'kubernetes.io/config.source': 'file' };
   const node = await simulatedNode({
     pods: [

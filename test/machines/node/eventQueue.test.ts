@@ -9,7 +9,7 @@ const waiting = nextQueue(quietQueue(500), {
   failure: 'ECONNREFUSED',
 });
 
-test('a queue of which nothing was told is empty', () => {
+test('is empty without a report', () => {
   expect(eventQueueView(quietQueue(500))).toEqual({
     kind: 'event queue',
     name: 'api',
@@ -21,7 +21,7 @@ test('a queue of which nothing was told is empty', () => {
   });
 });
 
-test('one whose server does not answer says how many events wait, until when and why', () => {
+test('shows how many events wait, until when and why, if the server does not respond', () => {
   expect(eventQueueView(waiting)).toMatchObject({
     state: 'failing',
     tags: ['retrying'],
@@ -33,18 +33,18 @@ test('one whose server does not answer says how many events wait, until when and
   });
 });
 
-test('one whose wait is over fails on until the event is taken', () => {
+test('remains failing after its wait until the event is accepted', () => {
   const view = eventQueueView(whileTrying(waiting));
   expect(view).toMatchObject({
     state: 'failing',
     tags: ['retrying'],
     since: 1_000,
-    waitingFor: 'an event to be taken',
+    waitingFor: 'an event to be accepted',
   });
   expect(view).not.toHaveProperty('until');
 });
 
-test('one that gives way to pods says how many events wait, for what and until when at the latest', () => {
+test('shows how many events yield to pods, and until when at the latest', () => {
   const yielding = nextQueue(quietQueue(500), { now: 1_000, waiting: 2, dropped: 0, until: 31_000 });
   expect(eventQueueView(yielding)).toMatchObject({
     state: 'yielding',
@@ -52,13 +52,13 @@ test('one that gives way to pods says how many events wait, for what and until w
     since: 1_000,
     until: 31_000,
     facts: ['2 events to send'],
-    waitingFor: 'pods that wait to be started, which go first',
+    waitingFor: 'pods that are waiting to start, which go first',
   });
   expect(nextQueue(yielding, { now: 1_500, waiting: 3, dropped: 0, until: 31_000 }).since).toBe(1_000);
   expect(nextQueue(yielding, { now: 2_000, waiting: 1, dropped: 0 })).toEqual({ since: 2_000, waiting: 1, dropped: 0 });
 });
 
-test('it waits since it first had to, and sends since it could again; what was dropped is not forgotten', () => {
+test('keeps the start of its state and the number of dropped events', () => {
   const longer = nextQueue(waiting, { now: 6_000, waiting: 1_000, dropped: 7, until: 16_000, failure: 'ECONNRESET' });
   expect(longer).toMatchObject({ since: 1_000, failure: { message: 'ECONNRESET', at: 6_000 } });
   expect(eventQueueView(longer).facts).toEqual(['1000 events to send', '7 dropped']);

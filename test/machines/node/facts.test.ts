@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { facts } from '../../../machines/node/facts.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
-test('a runtime that has not answered yet is waited for since the node began, then as it has answered', () => {
+test('a runtime that has not responded yet is awaited since the start of the node, and then shown by its report', () => {
   const story = nodeStory();
   const runtime = () => {
     const snapshot = { context: story.context(), children: {}, hasTag: () => false };
@@ -16,7 +16,7 @@ test('a runtime that has not answered yet is waited for since the node began, th
       tags: ['retrying'],
       since: 500,
       facts: [],
-      waitingFor: 'it to be ready: it has not answered yet',
+      waitingFor: 'it to be ready: it has not responded yet',
     },
   ]);
   story.ports.advance(2_000);

@@ -24,8 +24,8 @@ function nodeWithDead() {
 const removed = ({ ports }: ReturnType<typeof nodeStory>) =>
   ports.asked('removeGarbage').map(({ containers, sandboxes }) => [...containers.map(({ id }) => id), ...sandboxes]);
 
-describe('the garbage of a node', () => {
-  test('once a minute dead containers go but for one, then the disk is looked at', () => {
+describe('the garbage collection of a node', () => {
+  test('removes all dead containers but one once a minute, and then scans the disk', () => {
     const story = nodeWithDead();
     story.ports.advance(MINUTE - 1);
     expect(removed(story)).toEqual([]);
@@ -39,7 +39,7 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toHaveLength(2);
   });
 
-  test('where nothing is to be removed the runtime is not asked', () => {
+  test('does not call the runtime if there is nothing to remove', () => {
     const story = nodeStory();
     story.list();
     story.want([web]);
@@ -48,7 +48,7 @@ describe('the garbage of a node', () => {
     expect(story.ports.asked('surveyDisk')).toHaveLength(6);
   });
 
-  test('an old sandbox goes, also when there is no dead container', () => {
+  test('removes an old sandbox, also without dead containers', () => {
     const story = nodeStory({ held: ['removeGarbage'] });
     story.list();
     story.want([web]);
@@ -59,7 +59,7 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([['old']]);
   });
 
-  test('what a former run of the agent left goes at once', () => {
+  test('removes what an earlier run of the agent left at once', () => {
     const story = nodeStory({ held: ['removeGarbage'] });
     for (const attempt of [0, 1, 2]) story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited' });
     story.world.sandbox(web);
@@ -68,7 +68,7 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
   });
 
-  test('what was seen to is kept no longer', () => {
+  test('drops its list after a collection', () => {
     const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
     story.list();
     story.want([web]);
@@ -78,7 +78,7 @@ describe('the garbage of a node', () => {
     expect(kept()).toEqual({ containers: [], sandboxes: [], known: [], foreign: [] });
   });
 
-  test('a failure is told and ends nothing: the disk is looked at, and the rest is tried again after a minute', () => {
+  test('reports a failure, scans the disk nevertheless, and retries after a minute', () => {
     const story = nodeWithDead();
     story.ports.advance(MINUTE);
     story.told();
@@ -99,7 +99,7 @@ describe('the garbage of a node', () => {
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });
 
-  test('a runtime that is away is not asked to remove anything', () => {
+  test('removes nothing while the runtime is not available', () => {
     const story = nodeWithDead();
     const away = { since: story.ports.now, ready: false, name: 'fake', version: '1', message: 'away' };
     story.tell({ type: 'runtime.healthChanged', health: away });
@@ -108,7 +108,7 @@ describe('the garbage of a node', () => {
     expect(story.ports.pending()).toEqual(['surveyDisk']);
   });
 
-  test('what an ending pod has is left to its own actor', () => {
+  test('leaves the objects of a terminating pod to its actor', () => {
     const story = nodeWithDead();
     story.ports.hold('stopContainer');
     story.want([]);
@@ -117,7 +117,7 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([]);
   });
 
-  test('foreign sandboxes and their containers are never touched', () => {
+  test('never touches foreign sandboxes and their containers', () => {
     const story = nodeStory();
     const foreign = namedPod('foreign');
     const { owner: _ours, ...sandbox } = story.world.sandbox(foreign);
@@ -133,7 +133,7 @@ describe('the garbage of a node', () => {
     expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: [], foreign: [] });
   });
 
-  test('nothing is collected before every source has told its pods', () => {
+  test('does not run before every source has listed its pods', () => {
     const story = nodeStory({ sources: ['file', 'http'] });
     story.list();
     story.want([web]);
@@ -141,7 +141,7 @@ describe('the garbage of a node', () => {
     expect(story.ports.asked('surveyDisk')).toEqual([]);
   });
 
-  test('a pod with nothing but files left ends by an actor of its own, which removes them', () => {
+  test('terminates a pod of which only files are left by an actor, which removes them', () => {
     const story = nodeWithDead();
     const lost = { uid: 'lost-uid', namespace: 'default', name: 'lost' };
     story.ports.hold('removePodData');
@@ -154,7 +154,7 @@ describe('the garbage of a node', () => {
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });
 
-  test('a pod that came while the disk was looked at keeps its files', () => {
+  test('leaves the files of a pod that arrived during the scan', () => {
     const story = nodeWithDead();
     story.ports.advance(MINUTE);
     story.ports.answer('removeGarbage', null);

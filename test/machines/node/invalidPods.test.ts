@@ -13,7 +13,7 @@ const listed = (...problems: readonly SourceProblem[]) =>
   ({ type: 'config.podsListed', source: 'api', pods: [], problems, at: 0 }) as const;
 const nothing = { problems: {} };
 
-test('all that is wrong with a pod is one event, about the object that the server has', () => {
+test('all problems of a pod are one event about the object at the server', () => {
   const told = invalidPods(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
   expect(told.map(({ involved: { uid } }) => uid)).toEqual(['1', '2']);
   expect(told[0]).toMatchObject({
@@ -24,17 +24,17 @@ test('all that is wrong with a pod is one event, about the object that the serve
   });
 });
 
-test('the same again is no news, something else is', () => {
+test('the same problems are not recorded again, different ones are', () => {
   const known = { problems: { api: [problem('1', 'odd')] } };
   expect(invalidPods(known, listed(problem('1', 'odd')))).toEqual([]);
   expect(invalidPods(known, listed(problem('1', 'odder')))).toHaveLength(1);
 });
 
-test('a file has no object of which to tell', () => {
+test('a file has no object for an event', () => {
   expect(invalidPods(nothing, listed({ file: '/etc/web.yaml', path: '', message: 'odd' }))).toEqual([]);
 });
 
-test('an endless list of reasons is cut', () => {
+test('a long list of reasons is truncated', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => problem('1', `odd ${index}`));
   expect(invalidPods(nothing, listed(...many))[0]?.message.length).toBeLessThan(1_200);
 });

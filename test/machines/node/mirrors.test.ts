@@ -35,7 +35,7 @@ function mirrorStory() {
   };
 }
 
-test('C31: static pods have their mirrors also while the API server does not answer, once the node is registered', () => {
+test('C31: static pods get mirror pods once the node is registered, even if the API server does not respond', () => {
   const { list, want, unreadable, asks, ports, mirror } = mirrorStory();
   list();
   want([staticPod('web')]);
@@ -58,7 +58,7 @@ test('C31: no mirror is created while the Node is being deleted; a new Node has 
   expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
 });
 
-test('C31: a mirror whose pod may yet be told of stays', () => {
+test('C31: a mirror pod whose static pod may still be listed remains', () => {
   const { list, want, see, unreadable, asks, mirror } = mirrorStory();
   list();
   see(mirrorOf(staticPod('web')));
@@ -69,7 +69,7 @@ test('C31: a mirror whose pod may yet be told of stays', () => {
   expect([mirror('web'), asks()]).toEqual(['removing', [0, 1]]);
 });
 
-test('C31: nothing is made or removed before it is known what runs', () => {
+test('C31: nothing is created or removed before it is known what runs', () => {
   const { want, see, asks, mirror, list } = mirrorStory();
   want([staticPod('web')]);
   want([], 'api');
@@ -79,7 +79,7 @@ test('C31: nothing is made or removed before it is known what runs', () => {
   expect([mirror('web'), mirror('db'), asks()]).toEqual(['awaitingNode', 'removing', [0, 1]]);
 });
 
-test('C31: what has neither a static pod nor a mirror has no actor', () => {
+test('C31: a name with neither a static pod nor a mirror pod has no actor', () => {
   const { list, want, see, mirror } = mirrorStory();
   list();
   want([], 'api');
@@ -90,7 +90,7 @@ test('C31: what has neither a static pod nor a mirror has no actor', () => {
   expect(mirror('web')).toBeUndefined();
 });
 
-test('C31: pods of the API server have no mirrors, and a node without a cluster makes none', () => {
+test('C31: pods of the API server have no mirror pods, and a node without a cluster creates none', () => {
   const inCluster = mirrorStory();
   inCluster.list();
   inCluster.want([]);

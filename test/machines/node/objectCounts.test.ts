@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { countFacts } from '../../../machines/node/objectCounts.ts';
 
-test('counts are shown as facts, each reason once with some names and the moment since when', () => {
+test('shows each reason once with some names and its start', () => {
   const since = Date.UTC(2026, 10, 27, 13, 5, 6);
   const lacking = [
     { why: 'forbidden', count: 4, names: ['a/b', 'a/c', 'a/d'], since },

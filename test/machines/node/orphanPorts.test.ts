@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
-test('C24: a pod waits for the host port of an unwanted pod of which nothing was persisted until that has stopped', () => {
+test('C24: a pod waits for the host port of an unwanted pod without persisted data until that has stopped', () => {
   const web = namedPod('web');
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const http = namedPod('http', { containers: [aContainer({ ports })] });

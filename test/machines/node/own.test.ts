@@ -15,7 +15,7 @@ const sandboxOf = (owner?: string) => (world: FakeWorld) => {
   world.sandboxes.set(sandbox.id, { ...sandbox, ...(owner ? { owner } : {}) });
 };
 
-describe('a pod that nobody wants', () => {
+describe('an unwanted pod', () => {
   test.each([
     ['whose directory bears our mark ends with its sandbox, which nobody has marked', undefined, true, 'ended'],
     ['whose directory bears our mark stays, when another agent has made its sandbox', '/other@node', true, 'stays'],
@@ -29,7 +29,7 @@ describe('a pod that nobody wants', () => {
     expect(story.ports.asked('removePodData')).toHaveLength(becomes === 'ended' ? 1 : 0);
   });
 
-  test('that a survey found, with our mark, ends as well', () => {
+  test('with our mark that a survey found is terminated', () => {
     const story = nodeStory({ before: sandboxOf(), held: ['surveyDisk'] });
     story.list(story.world.observed(db));
     story.want([]);
@@ -39,7 +39,7 @@ describe('a pod that nobody wants', () => {
   });
 });
 
-test('what is left of a pod on disk goes once another agent has no sandbox of its UID any more', () => {
+test('is removed from disk once another agent has no sandbox of its UID any more', () => {
   const story = nodeStory({ before: sandboxOf('/other@node'), left: [identity] });
   story.list(story.world.observed(db));
   story.want([]);
@@ -49,7 +49,7 @@ test('what is left of a pod on disk goes once another agent has no sandbox of it
   expect(story.ports.asked('removePodData')).toHaveLength(1);
 });
 
-test('what is left of a pod is one thing, however often it is found while another agent has a sandbox of its UID', () => {
+test('is recorded once on disk, however often it is found while another agent has a sandbox of its UID', () => {
   const left = [{ ...identity, isMarked: true }];
   const story = nodeStory({ before: sandboxOf('/other@node'), left, held: ['surveyDisk', 'removePodData'] });
   story.list(story.world.observed(db));
@@ -64,7 +64,7 @@ test('what is left of a pod is one thing, however often it is found while anothe
   expect(story.ports.asked('removePodData')).toHaveLength(1);
 });
 
-test('a pod that was taken over keeps the sandbox that its former agent has marked, also after a restart', () => {
+test('that was taken over keeps the sandbox with the mark of its former agent, also after a restart', () => {
   const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
   story.list(story.world.observed(db));
   story.want([db]);
@@ -74,7 +74,7 @@ test('a pod that was taken over keeps the sandbox that its former agent has mark
   expect(story.world.sandboxes.size).toBe(0);
 });
 
-describe('C10: of a pod known only from the runtime', () => {
+describe('C10: a pod known only from the runtime', () => {
   const graceOf = (endsAll: boolean, podGraceSeconds?: number) => {
     const before = (world: FakeWorld) => {
       world.sandbox(db);
@@ -97,7 +97,7 @@ describe('C10: of a pod known only from the runtime', () => {
   });
 });
 
-test('a wanted pod that ends before it has begun is told with what it had been admitted with', () => {
+test('a wanted pod that terminates before it has started is sent what had been admitted for it', () => {
   const ofCpu = (cpu: string) =>
     namedPod('db', { containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory: '1Gi' } } })] });
   const admitted = ofCpu('1');
@@ -121,7 +121,7 @@ test('a wanted pod that ends before it has begun is told with what it had been a
 describe('pods of others', () => {
   const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
 
-  test('are listed once, with directory and sandboxes, by what the runtime calls them', () => {
+  test('are listed once, with directory and sandboxes, by the names at the runtime', () => {
     const foreign = [{ ...directory, name: 'db-uid', namespace: 'unknown' }];
     const story = nodeStory({ before: sandboxOf('/other@node'), foreign, held: ['surveyDisk'] });
     story.list(story.world.observed(db));
@@ -131,7 +131,7 @@ describe('pods of others', () => {
     expect(story.view().foreign).toEqual(foreignPods(story.context()));
   });
 
-  test('are those of the last look, and never one that is wanted', () => {
+  test('are those of the last survey, and never wanted ones', () => {
     const story = nodeStory({ held: ['surveyDisk'], foreign: [directory] });
     story.list();
     story.want([db]);

@@ -12,7 +12,7 @@ const comeTo = (...changes: readonly PlegChange[]) =>
   changes.reduce((state, change, index) => nextPleg(state, change, (index + 1) * 1_000), newPleg);
 const shown = (...changes: readonly PlegChange[]) => plegView(comeTo(...changes), 500);
 
-describe('the PLEG as it is shown', () => {
+describe('the PLEG in the actor tree', () => {
   test('waits for the event stream at first, and lists every second until it is open', () => {
     const own = { name: 'pleg', path: 'pleg' };
     const waitingFor = "the runtime's event stream, retried every second";
@@ -33,14 +33,14 @@ describe('the PLEG as it is shown', () => {
     });
   });
 
-  test('polls while the stream is broken, since it broke, and with why it could not be opened last', () => {
+  test('polls since the stream broke, with the last reason why it could not be opened', () => {
     const view = shown({ type: 'streamOpened' }, broke('reset'), broke('refused'));
     expect(view).toMatchObject({ state: 'polling', since: 2_000, facts: ['lists the runtime every second'] });
     expect(view.lastFailure).toMatchObject({ message: 'refused' });
     expect(shown(broke('reset'), { type: 'streamOpened' })).not.toHaveProperty('lastFailure');
   });
 
-  test('fails while a list does, whatever the stream is like, and goes on as it was', () => {
+  test('is failing while lists fail, whatever the state of the stream, and recovers', () => {
     const open: PlegChange = { type: 'streamOpened' };
     expect(shown(open, failed('away'), failed('still away'))).toMatchObject({
       state: 'failing',
@@ -68,13 +68,13 @@ describe('the PLEG as it is shown', () => {
     ['a stream that cannot be opened as before', [broke('refused')], broke('refused')],
     ['a list that fails as before', [failed('away')], failed('away')],
     ['a stream that is open', [{ type: 'streamOpened' }], { type: 'streamOpened' }],
-  ])('%s is no news', (_, changes, same) => {
+  ])('does not change by %s', (_, changes, same) => {
     const state = comeTo(...changes);
     expect(nextPleg(state, same, 99_000)).toBe(state);
   });
 });
 
-test('it has exactly one of the seven tags, whatever it has come to', () => {
+test('always has exactly one category', () => {
   const all = [shown(), shown({ type: 'streamOpened' }), shown(broke('reset')), shown(failed('no answer'))];
   const allowed: readonly string[] = STATE_TAGS;
   expect(all.map(({ tags }) => tags.filter((tag) => allowed.includes(tag)).length)).toEqual(all.map(() => 1));

@@ -34,7 +34,7 @@ describe('a node without a cluster', () => {
     expect(healthOf(context(), false)).toMatchObject({ pleg: { hasListed: true }, isInitialized: true });
   });
 
-  test('stays ready while its runtime is away for less than thirty seconds', () => {
+  test('stays ready while its runtime is not available for less than thirty seconds', () => {
     const { told, context, away, health, tickAfter } = readyStory();
     told();
     away();
@@ -45,7 +45,7 @@ describe('a node without a cluster', () => {
     expect(told()).toEqual([]);
   });
 
-  test('tells once that it is no longer ready, at the next tick, and at once that it is again', () => {
+  test('reports once that it is no longer ready, at the next tick, and at once that it is again', () => {
     const { told, context, away, health, tickAfter, ports } = readyStory();
     told();
     away();
@@ -57,7 +57,7 @@ describe('a node without a cluster', () => {
     expect(told()).toEqual([NODE_READY]);
   });
 
-  test('is not ready as soon as the runtime says so itself, or has no network', () => {
+  test('is not ready as soon as the runtime reports it, or has no network', () => {
     const { told, health } = readyStory();
     told();
     health({ ready: false, notReady: 'later' });
@@ -68,7 +68,7 @@ describe('a node without a cluster', () => {
     expect(told()).toEqual([NODE_READY]);
   });
 
-  test('is not ready once the runtime could not be listed for three minutes', () => {
+  test('is not ready if the runtime could not be listed for three minutes', () => {
     const { told, tell, tickAfter, ports } = readyStory();
     told();
     const failure = toFailure(new Error('no answer'), ports.now);
@@ -81,7 +81,7 @@ describe('a node without a cluster', () => {
   });
 });
 
-test('of a node of a cluster its status tells that, once its CSINode is there', () => {
+test('leaves the event to the node status in a cluster, once its CSINode exists', () => {
   const { told, context, away, tickAfter } = readyStory(CLUSTER);
   // The world of the test answers at once.
   expect(context().registration?.isInitialized).toBe(true);
@@ -91,6 +91,6 @@ test('of a node of a cluster its status tells that, once its CSINode is there', 
   expect(told()).toEqual(['Normal Starting: Starting kubelet.']);
 });
 
-test('it drains as its state says', () => {
+test('drains in its state', () => {
   expect(healthOf(readyStory().context(), true).drains).toBe(true);
 });

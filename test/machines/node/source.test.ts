@@ -20,8 +20,8 @@ const after = (...steps: readonly SourceStep[]): SourceState | undefined =>
 const shown = (...steps: readonly SourceStep[]) =>
   sourceView('file', after(...steps), { begun: 500, hasListed: false });
 
-describe('a source as it is shown', () => {
-  test('is being read until it has told its pods', () => {
+describe('a source in the actor tree', () => {
+  test('is reading until it has listed its pods', () => {
     const told = { name: 'file source', path: 'sources/file', since: 500 };
     const waitingFor = 'its pods to be read';
     expect(shown()).toEqual({ ...told, state: 'reading', tags: ['working'], waitingFor });
@@ -57,14 +57,14 @@ describe('a source as it is shown', () => {
       },
     ],
     [{ state: 'broken', failure: 'a mistake' }, { waitingFor: 'a restart of the agent' }],
-  ])('in %j says what it waits for, until when and why', (step, more) => {
+  ])('in %j shows what it waits for, until when and why', (step, more) => {
     const { state } = step;
     const view = shown(step);
     expect(view).toMatchObject({ state, since: 1_000, facts: ['reads /pods every 20s'], ...more });
     if (!('waitingFor' in more)) expect(view).not.toHaveProperty('waitingFor');
   });
 
-  test('is in its state since it came to it, whatever fails in it', () => {
+  test('is in its state since it entered it, whatever fails', () => {
     const failing = (failure: string, until: number) => ({ state: 'failing', until, failure }) as const;
     expect(shown({ state: 'watching' }, failing('EACCES', 3_000), failing('EIO', 4_000))).toMatchObject({
       since: 2_000,
@@ -73,7 +73,7 @@ describe('a source as it is shown', () => {
     });
   });
 
-  test('whose wait is over waits for no moment until it has looked again', () => {
+  test('has no deadline during a read', () => {
     const step = { state: 'failing', until: 2_000, failure: 'EACCES' } as const;
     const looking = whileLooking(nextSourceState(undefined, step, { ...own, now: 1_000 }));
     const view = sourceView('file', looking, { begun: 500, hasListed: false });
@@ -82,14 +82,14 @@ describe('a source as it is shown', () => {
     expect(view).not.toHaveProperty('until');
   });
 
-  test('the same again is no news', () => {
+  test('does not change by the same report', () => {
     const step = { state: 'failing', until: 3_000, failure: 'EACCES' } as const;
     const state = after(step);
     expect(nextSourceState(state, step, { ...own, now: 9_000 })).toBe(state);
   });
 });
 
-test('explain node has each source of the configuration, with what it has told of itself', () => {
+test('is shown in explain node with its reported state', () => {
   const story = nodeStory({ sources: ['file', 'http'] });
   const state = nextSourceState(undefined, { state: 'absent', until: 2_000 }, { ...own, now: 1_000 });
   story.tell({ type: 'config.sourceChanged', source: 'file', state });
@@ -100,7 +100,7 @@ test('explain node has each source of the configuration, with what it has told o
   ]);
 });
 
-test('a source has exactly one of the seven tags, whatever it has come to', () => {
+test('always has exactly one category', () => {
   const states = ['reading', 'watching', 'polling', 'settling', 'absent', 'failing', 'broken'] as const;
   const tags = states.map((state) => {
     const told = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
@@ -110,7 +110,7 @@ test('a source has exactly one of the seven tags, whatever it has come to', () =
   expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));
 });
 
-test('a watch of the cluster is shown as a source is, in its own words', () => {
+test('is like a watch of the cluster, which has its own wording', () => {
   const watched = { place: 'the services of the cluster' };
   const reading = nextSourceState(undefined, { state: 'reading' }, { ...watched, now: 1_000 });
   expect(watchView('Service', reading)).toEqual({
@@ -120,7 +120,7 @@ test('a watch of the cluster is shown as a source is, in its own words', () => {
     state: 'reading',
     tags: ['working'],
     since: 1_000,
-    waitingFor: 'all of them to be read',
+    waitingFor: 'its objects to be read',
     facts: ['follows the services of the cluster'],
   });
   const step = { state: 'failing', failure: 'ECONNREFUSED', until: 2_800 } as const;
@@ -128,11 +128,11 @@ test('a watch of the cluster is shown as a source is, in its own words', () => {
   expect(watchView('Service', failing)).toMatchObject({
     state: 'failing',
     tags: ['retrying'],
-    waitingFor: 'another attempt to watch them',
+    waitingFor: 'another attempt to watch its objects',
     until: 2_800,
     lastFailure: { message: 'ECONNREFUSED', at: 2_000 },
   });
-  expect(watchView('Service', whileLooking(failing))).toMatchObject({ waitingFor: 'all of them to be read' });
+  expect(watchView('Service', whileLooking(failing))).toMatchObject({ waitingFor: 'its objects to be read' });
   const watching = nextSourceState(failing, { state: 'watching' }, { ...watched, now: 3_000 });
   expect(watchView('Service', watching)).not.toHaveProperty('waitingFor');
 });

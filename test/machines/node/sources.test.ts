@@ -26,7 +26,7 @@ function nodeOfTwo() {
 }
 
 describe('a source that cannot be read at the start', () => {
-  test("does not keep the other sources' pods from starting, and nothing of what may be its own is ended", () => {
+  test('does not prevent pods of other sources from starting, and pods that it may own are not terminated', () => {
     const story = nodeOfTwo();
     story.want([web]);
     expect(story.state()).toBe('recovering');
@@ -44,7 +44,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.world.containers.get('db')?.state).toBe('running');
   });
 
-  test('nor in part: its other pods start, and what may be of the rest goes on until all of it is read', () => {
+  test('and is read partially lets its readable pods start, and leaves the rest until all of it is read', () => {
     const story = nodeOfTwo();
     story.want([], 'http');
     const listed = { type: 'config.podsListed', source: 'file', at: 0 } as const;
@@ -62,7 +62,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.world.containers.has('db')).toBe(false);
   });
 
-  test('when it then does not want what runs, that ends', () => {
+  test('terminates running pods that it does not want once it is read', () => {
     const story = nodeOfTwo();
     story.want([web]);
     story.tell(unread);
@@ -86,7 +86,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.pod('edited-uid')).toBe(RUNS);
   });
 
-  test('C24: until then what runs keeps its full name: a new version waits for it', () => {
+  test('C24: running pods keep their full names until then, so that a new version waits', () => {
     const story = nodeOfTwo();
     const edited = namedPod('db', {}, 'edited-uid');
     story.want([edited]);
@@ -97,7 +97,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.world.containers.has('db')).toBe(false);
   });
 
-  test('a pod that its own source drops ends meanwhile, and comes back when it is wanted again', () => {
+  test('a pod removed by its own source terminates meanwhile, and restarts when it is wanted again', () => {
     const story = nodeOfTwo();
     story.want([web]);
     story.tell(unread);
@@ -107,7 +107,7 @@ describe('a source that cannot be read at the start', () => {
     expect(story.pod('web-uid')).toBe(RUNS);
   });
 
-  test('the node drains all the same', () => {
+  test('does not prevent the node from draining', () => {
     const story = nodeOfTwo();
     story.want([web]);
     story.tell(unread);
@@ -118,7 +118,7 @@ describe('a source that cannot be read at the start', () => {
 });
 
 describe('a pod of two sources', () => {
-  test('C24: is the one that was there first, also when the other source had spoken before', () => {
+  test('C24: belongs to the source that had it first, also if the other source had listed it earlier', () => {
     const story = nodeStory({ sources: ['file', 'http'] });
     story.list();
     story.want([]);

@@ -34,10 +34,10 @@ function nodeWith(pod: Pod, options: Parameters<typeof nodeStory>[0] = {}) {
   };
 }
 
-describe('an update that only echoes what the node and others write', () => {
+describe('an update that only echoes the status', () => {
   const pod = namedPod('web', { volumes: [{ name: 'info', downwardAPI: shows }] });
 
-  test('reaches nobody: a new status of ours, a new resourceVersion, managed fields', () => {
+  test('reaches no actor: a new status of ours, a new resourceVersion, managed fields', () => {
     const node = nodeWith(pod);
     const [before, calls] = [node.snapshot(), node.ports.calls.length];
     const echo = withMetadata(pod, { resourceVersion: '7', managedFields: [{ manager: 'statelet' }] });
@@ -48,7 +48,7 @@ describe('an update that only echoes what the node and others write', () => {
     expect(node.snapshot()).toBe(before);
   });
 
-  test('with an annotation that nothing uses is shown, and touches neither admission nor volumes nor containers', () => {
+  test('with an unused annotation is shown, and affects neither admission nor volumes nor containers', () => {
     const plain = namedPod('web', { volumes: [{ name: 'data', emptyDir: {} }] });
     const node = nodeWith(plain);
     const before = [node.admission(), node.child('volume/data'), node.child('container/main')];
@@ -64,7 +64,7 @@ describe('an update that only echoes what the node and others write', () => {
 });
 
 describe('an annotation', () => {
-  test('C21: that a volume shows is rewritten, and nothing else is done', () => {
+  test('C21: rewrites a volume that exposes it, and nothing else', () => {
     const pod = namedPod('web', { volumes: [{ name: 'info', downwardAPI: shows }] });
     const node = nodeWith(pod);
     const before = [node.admission(), node.child('container/main')];
@@ -77,7 +77,7 @@ describe('an annotation', () => {
     expect(node.child('container/main')).toBe(before[1]);
   });
 
-  test('C21: that a variable shows is what the next run of its container gets', () => {
+  test('C21: is visible in a variable of the next run of its container', () => {
     const containers = [aContainer({ name: 'main', env: [variable] }), aContainer({ name: 'other' })];
     const pod = namedPod('web', { containers });
     const node = nodeWith(pod);
@@ -95,8 +95,8 @@ describe('an annotation', () => {
   });
 });
 
-describe('a condition that others tell', () => {
-  test('C14: is an event of its own, and the pod is not decided upon again', () => {
+describe('a condition set by others', () => {
+  test('C14: is an event of its own, without another admission', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod);
     const [admission, container] = [node.admission(), node.child('container/main')];
@@ -108,8 +108,8 @@ describe('a condition that others tell', () => {
   });
 });
 
-describe('that a pod is deleted', () => {
-  test('C10: ends it within that grace, and is no update', () => {
+describe('the deletion of a pod', () => {
+  test('C10: terminates it within that grace period, and is no update', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod, { held: ['stopContainer'] });
     node.update(deleted(pod, 7));
@@ -156,7 +156,7 @@ describe('a pod that is not admitted yet', () => {
       return { story, goOn, update, context: () => story.podRef('new-uid')?.getSnapshot().context };
     }
 
-    test('C14: hears of a condition that others tell', () => {
+    test('C14: receives conditions set by others', () => {
       const { story, update, goOn, context } = node();
       update({ ...pod, status: { conditions: [inService] } });
       expect(context()?.conditions).toEqual([inService]);
@@ -165,7 +165,7 @@ describe('a pod that is not admitted yet', () => {
       expect(context()?.conditions).toEqual([inService]);
     });
 
-    test('has the labels that it was given meanwhile', () => {
+    test('has its updated labels', () => {
       const { story, update, goOn, context } = node();
       update(withMetadata(pod, { labels: { app: 'web' } }));
       goOn();
@@ -173,7 +173,7 @@ describe('a pod that is not admitted yet', () => {
       expect(context()?.allocated.metadata.labels).toEqual({ app: 'web' });
     });
 
-    test('C5: is not begun with when it is deleted', () => {
+    test('C5: is not started when it is deleted', () => {
       const { story, update, goOn } = node();
       update(deleted(pod, 7));
       expect(story.pod('new-uid')).toMatch(/^(finished|terminating)/);

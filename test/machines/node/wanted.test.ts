@@ -21,7 +21,7 @@ function nodeOf(pods: readonly Pod[], source = 'file') {
 }
 
 describe('a change at a source', () => {
-  test('that adds a pod starts it, that updates one reaches it, that removes one ends it', () => {
+  test('starts an added pod, updates a changed one, and terminates a removed one', () => {
     const story = nodeOf([web]);
     story.added(db);
     expect(story.pod('db-uid')).toBe(RUNS);
@@ -34,7 +34,7 @@ describe('a change at a source', () => {
     expect([...story.world.containers.values()].map(({ state }) => state)).toEqual(['running']);
   });
 
-  test('says what the source wants whatever it is called: the same again changes nothing, an unknown one is begun with', () => {
+  test('states what the source wants whatever its kind: the same again changes nothing, an unknown pod is started', () => {
     const story = nodeOf([web]);
     story.added(web);
     story.updated(db);
@@ -42,7 +42,7 @@ describe('a change at a source', () => {
     expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([RUNS, RUNS]);
   });
 
-  test('among many pods is a matter of that one: no other actor moves', () => {
+  test('among many pods affects only that one', () => {
     const others = Array.from({ length: 50 }, (_, index) => namedPod(`p${index}`));
     const story = nodeOf([web, ...others]);
     const states = () => others.map(({ metadata }) => story.podRef(metadata.uid)?.getSnapshot());
@@ -53,7 +53,7 @@ describe('a change at a source', () => {
     expect(Object.keys(story.context().pods)).toHaveLength(50);
   });
 
-  test('before its full set was told counts for nothing: what runs may be of it', () => {
+  test('before the source has listed its pods is ignored, because running pods may belong to it', () => {
     const story = nodeStory({
       before: (world) => {
         world.sandbox(db);
@@ -68,7 +68,7 @@ describe('a change at a source', () => {
     expect(story.world.containers.get('db')?.state).toBe('running');
   });
 
-  test('that removes a pod which has no actor now ends what runs of it', () => {
+  test('that removes a pod without an actor terminates what runs of it', () => {
     const story = nodeOf([web]);
     story.send({ type: 'xstate.done.actor.pod/web-uid', actorId: 'pod/web-uid', output: { isGone: false } });
     expect(story.pod('web-uid')).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a change at a source', () => {
     expect(story.world.containers.size).toBe(0);
   });
 
-  test('of a pod that another source has too leaves it to that one', () => {
+  test('leaves a pod to another source that has it as well', () => {
     const story = nodeStory({ sources: ['file', 'api'] });
     story.list();
     story.want([web]);
@@ -94,7 +94,7 @@ describe('a change at a source', () => {
   });
 });
 
-test('a source that lists its pods again, as after a break, is compared with what it had told', () => {
+test('is derived when a source lists its pods again, as after a lost connection', () => {
   const story = nodeOf([web, db]);
   const cache = namedPod('cache');
   story.want([structuredClone(web), cache]);
@@ -102,7 +102,7 @@ test('a source that lists its pods again, as after a break, is compared with wha
   expect(story.ports.asked('createContainer').filter(({ pod }) => pod.metadata.name === 'web')).toHaveLength(1);
 });
 
-test('what is found in one file takes the place of what was found in it', () => {
+test('the findings of one file replace its earlier findings', () => {
   const story = nodeStory();
   const found = (file: string, message: string) => ({ file, path: '', message });
   const [x, y] = [found('/x', 'wrong'), found('/y', 'wrong')];
@@ -112,7 +112,7 @@ test('what is found in one file takes the place of what was found in it', () => 
   expect(story.context()).toMatchObject({ problems: { file: [worse, y] }, warnings: { file: [] } });
 });
 
-test('what is found of one pod of a URL leaves what was found of the others', () => {
+test('the findings of one pod of a URL leave those of the others', () => {
   const story = nodeStory();
   const found = (pod: string, message: string) => ({ file: 'http://host/pods', path: '', message, pod });
   const [a, b] = [found('default/a', 'wrong'), found('default/b', 'wrong')];
@@ -122,7 +122,7 @@ test('what is found of one pod of a URL leaves what was found of the others', ()
   expect(story.context()).toMatchObject({ problems: { http: [b] } });
 });
 
-test('a pod that was admitted before the agent started keeps its room, also when the runtime has lost it', () => {
+test('a pod admitted before the agent started keeps its resources, also if the runtime has lost it', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const served = (name: string) => namedPod(name, { containers: [aContainer({ ports })] });
   const [one, other] = [served('one'), served('other')];

@@ -42,7 +42,7 @@ function toldStory() {
   return story;
 }
 
-test('nothing is told of a node that is not registered, whatever changes; then it is told at once, and once', () => {
+test('reports nothing before the node is registered, and then its status once', () => {
   const { ports, registered, changed, told, state, asks } = statusStory();
   changed();
   ports.advance(60_000);
@@ -53,7 +53,7 @@ test('nothing is told of a node that is not registered, whatever changes; then i
   expect([state(), asks()]).toEqual(['current', 1]);
 });
 
-test('a node that has yet to look is not told to be unready: five seconds long it may find out that it is ready', () => {
+test('gives a starting node five seconds to become ready before it reports', () => {
   const unready = statusStory();
   unready.register();
   unready.changed(false);
@@ -67,7 +67,7 @@ test('a node that has yet to look is not told to be unready: five seconds long i
   expect([ready.state(), ready.asks()]).toEqual(['reporting', 1]);
 });
 
-test('every ten seconds it is looked whether there is something to tell', () => {
+test('checks every ten seconds for changes', () => {
   const { ports, told, state, asks } = toldStory();
   for (const checks of [1, 2]) {
     ports.advance(CHECK - 1);
@@ -78,7 +78,7 @@ test('every ten seconds it is looked whether there is something to tell', () => 
   }
 });
 
-test('a change is told at once, and the next check is ten seconds after it', () => {
+test('reports a change at once, and the next check follows ten seconds later', () => {
   const { ports, changed, told, state, asks } = toldStory();
   ports.advance(6_000);
   changed();
@@ -87,7 +87,7 @@ test('a change is told at once, and the next check is ten seconds after it', () 
   expect(ports.untilNext).toBe(CHECK);
 });
 
-test('changes while one report is on its way lead to one more, and it to none', () => {
+test('combines changes during a report into one further report', () => {
   const { ports, changed, told, state, asks } = toldStory();
   for (let changes = 0; changes < 3; changes += 1) changed();
   expect([ports.pending(), asks()]).toEqual([['putNodeStatus'], 2]);
@@ -97,7 +97,7 @@ test('changes while one report is on its way lead to one more, and it to none', 
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
-test('what fails is tried again after ten seconds each time, until it is told', () => {
+test('retries a failed report after ten seconds until it succeeds', () => {
   const { ports, registered, told, failed, state, failure, asks } = statusStory();
   registered();
   for (const failures of [1, 2, 3]) {
@@ -112,7 +112,7 @@ test('what fails is tried again after ten seconds each time, until it is told', 
   expect([state(), failure()]).toEqual(['current', undefined]);
 });
 
-test('after a failure the next change is told at once', () => {
+test('reports the next change at once after a failure', () => {
   const { ports, changed, told, failed, state, failure, asks } = toldStory();
   changed();
   failed();
@@ -123,7 +123,7 @@ test('after a failure the next change is told at once', () => {
   expect([state(), failure(), ports.untilNext]).toEqual(['current', undefined, CHECK]);
 });
 
-test('a report that fails takes the changes since with it: the next one tells them, and is the last', () => {
+test('includes the changes during a failed report in the next one', () => {
   const { ports, changed, told, failed, state, asks } = toldStory();
   changed();
   changed();
@@ -134,7 +134,7 @@ test('a report that fails takes the changes since with it: the next one tells th
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
-test('a change while what failed is tried again leads to one more report, and none of the failure is left', () => {
+test('sends one further report for a change during a retry, and clears the failure', () => {
   const { ports, registered, changed, told, failed, state, failure, asks } = statusStory();
   registered();
   failed();
@@ -144,7 +144,7 @@ test('a change while what failed is tried again leads to one more report, and no
   expect([state(), failure(), asks()]).toEqual(['reporting', undefined, 3]);
 });
 
-test('a clock that is set back makes a wait no longer', () => {
+test('does not extend a wait if the clock is set back', () => {
   const { ports, registered, failed, asks } = statusStory();
   registered();
   failed();
@@ -153,7 +153,7 @@ test('a clock that is set back makes a wait no longer', () => {
   expect(asks()).toBe(2);
 });
 
-test('what the node has come to is recorded when the server has heard of it', () => {
+test('records the changed conditions after the report has succeeded', () => {
   const { registered, changed, told, failed, events } = statusStory();
   registered();
   failed();

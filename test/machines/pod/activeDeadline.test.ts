@@ -10,7 +10,7 @@ const pod = (activeDeadlineSeconds?: number) =>
   aPod({ ...(activeDeadlineSeconds ? { activeDeadlineSeconds } : {}), terminationGracePeriodSeconds: 20 });
 
 describe('activeDeadlineSeconds', () => {
-  test('a pod that is active for longer is ended within its grace, and stays as Failed', () => {
+  test('terminates a pod that is active for longer within its grace period, and leaves it as Failed', () => {
     const story = podStory({ pod: pod(60), held: ['stopContainer'] });
     story.ports.advance(59_999);
     expect(story.state()).toBe('active.running.steady');
@@ -26,7 +26,7 @@ describe('activeDeadlineSeconds', () => {
     expect(story.view().termination).toMatchObject({ reason: 'DeadlineExceeded', phase: 'Failed' });
   });
 
-  test('counts from when the pod began, also under an earlier agent', () => {
+  test('counts from the start of the pod, also under an earlier agent', () => {
     const story = podStory({
       pod: pod(60),
       held: ['stopContainer'],
@@ -42,7 +42,7 @@ describe('activeDeadlineSeconds', () => {
     expect(story.state()).toBe('terminating.containers.graceful');
   });
 
-  test('one that had passed while no agent was there takes nothing of the grace', () => {
+  test('does not shorten the grace period if it passed while no agent was running', () => {
     const story = podStory({
       pod: pod(60),
       held: ['stopContainer'],
@@ -56,7 +56,7 @@ describe('activeDeadlineSeconds', () => {
     expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
   });
 
-  test('goes by what the clock shows, although it was ahead as the agent began', () => {
+  test('follows the wall clock, although it was ahead when the agent started', () => {
     const story = podStory({
       pod: pod(4_000),
       before: (world) => {
@@ -76,7 +76,7 @@ describe('activeDeadlineSeconds', () => {
     expect(ahead.state()).toBe('finished');
   });
 
-  test('one that an update brings when it has passed already takes nothing of the grace', () => {
+  test('does not shorten the grace period if an update sets it in the past', () => {
     const story = podStory({ pod: pod(), held: ['stopContainer'] });
     story.ports.advance(90_000);
     story.send({ type: 'pod.update', pod: pod(60) });
@@ -84,13 +84,13 @@ describe('activeDeadlineSeconds', () => {
     expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
   });
 
-  test('counts from itself where the present moment cannot be told, and not where an update puts it off before', () => {
-    const held = ['stopContainer', 'pickMoment'] as const;
+  test('counts from itself if the time cannot be read, unless an update postpones it', () => {
+    const held = ['stopContainer', 'pickTime'] as const;
     const failing = podStory({ pod: pod(60), held });
     failing.ports.advance(60_000);
     const deadline = failing.ports.now + 20_000;
     failing.ports.advance(1_000);
-    failing.ports.fail('pickMoment', 'InternalError');
+    failing.ports.fail('pickTime', 'InternalError');
     expect(failing.ports.asked('stopContainer')).toMatchObject([{ deadline }]);
     const late = podStory({ pod: pod(60), held });
     late.ports.advance(60_000);
@@ -110,7 +110,7 @@ describe('activeDeadlineSeconds', () => {
     expect(story.state()).toBe('finished');
   });
 
-  test('ends a pod wherever it is: while its sandbox is made, in its back-off', () => {
+  test('terminates a pod in any state: during the creation of its sandbox, in its back-off', () => {
     const making = podStory({ pod: pod(60), held: ['runSandbox'] });
     making.ports.advance(60_000);
     expect(making.state()).toBe('sandboxing.creatingSandbox.running');
@@ -127,7 +127,7 @@ describe('activeDeadlineSeconds', () => {
     expect(crashing.state()).toBe('finished');
   });
 
-  test('is nothing to a pod that is refused, or that has ended', () => {
+  test('does not affect a pod that is refused or has terminated', () => {
     const greedy = aContainer({ resources: { requests: { cpu: '5' } } });
     const refused = podStory({ pod: aPod({ activeDeadlineSeconds: 60, containers: [greedy] }) });
     refused.ports.advance(60_000);
@@ -153,7 +153,7 @@ describe('activeDeadlineSeconds', () => {
     ['deleted', { reason: 'Deleted', graceSeconds: 100, at: 0 }],
     ['removed', { reason: 'Removed', graceSeconds: 100, at: 0 }],
     ['preempted', { ...preemptionOf(pod(60), 0), graceSeconds: 100 }],
-  ])('C2: a pod that is %s fails for its deadline if that passes before it has stopped', (_, cause) => {
+  ])('C2: a pod that is %s fails if its deadline passes before it has stopped', (_, cause) => {
     const story = podStory({ pod: pod(60), held: ['stopContainer'] });
     const termination = { ...cause, at: story.ports.now };
     story.send({ type: 'pod.terminate', termination });
@@ -170,7 +170,7 @@ describe('activeDeadlineSeconds', () => {
     expect([story.view().exceedsDeadline, deadlineEvents(story)]).toEqual([true, []]);
   });
 
-  test('C2: so does a pod that completes, whose sidecar stops too late, and a pod whose sandbox is created too late', () => {
+  test('C2: so does a completing pod whose sidecar stops too late, and a pod whose sandbox is created too late', () => {
     const sidecar = aContainer({ name: 'sidecar', restartPolicy: 'Always' });
     const completing = podStory({
       pod: aPod({ activeDeadlineSeconds: 60, restartPolicy: 'Never', initContainers: [sidecar] }),
@@ -189,7 +189,7 @@ describe('activeDeadlineSeconds', () => {
   });
 });
 
-describe('C13: a container in CrashLoopBackOff when its pod ends', () => {
+describe('C13: a container in CrashLoopBackOff when its pod terminates', () => {
   const crashed = (termination: (pod: Pod) => Termination, exitCode = 3) => {
     const story = podStory({ pod: pod(), held: ['removeCgroup'] });
     story.die('main-0-0', exitCode);
@@ -201,13 +201,13 @@ describe('C13: a container in CrashLoopBackOff when its pod ends', () => {
     return { now: story.view().containers[0]?.now, phase, main: containerStatuses[0] };
   };
 
-  test('ends as its last run if the pod is deleted', () => {
+  test('is reported with its last run if the pod is deleted', () => {
     const { now, phase, main } = crashed(() => ({ reason: 'Deleted', graceSeconds: 5, at: 0 }));
     expect([now, phase]).toEqual([expect.objectContaining({ kind: 'terminated' }), 'Failed']);
     expect(main).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 3 } } });
   });
 
-  test.each([0, 3])('has an unknown end after exit code %d if the node ends the pod', (exitCode) => {
+  test.each([0, 3])('has an unknown exit after exit code %d if the node terminates the pod', (exitCode) => {
     const { now, phase, main } = crashed((preempted) => preemptionOf(preempted, 0), exitCode);
     expect([now, phase]).toEqual([expect.objectContaining({ reason: 'CrashLoopBackOff' }), 'Failed']);
     expect(main).toMatchObject({

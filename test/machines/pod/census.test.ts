@@ -57,7 +57,7 @@ function counted(containers: Readonly<Record<string, ContainerLifecycle>>) {
 const change = fc.tuple(fc.constantFrom(...names), fc.constantFrom(...LIFECYCLES));
 
 describe('the census of a pod', () => {
-  test('is that of a scan of its containers after any changes, and so it is of those before them', () => {
+  test('equals a scan of its containers after any changes', () => {
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), (steps) => {
         let containers: Readonly<Record<string, ContainerLifecycle>> = {};
@@ -72,7 +72,7 @@ describe('the census of a pod', () => {
     );
   });
 
-  test('has the first of a list that is on its way, however the containers got there', () => {
+  test('has the first container of a list that is on its way, in any order of changes', () => {
     const list = names.slice(6, -1);
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), (steps) => {
@@ -87,7 +87,7 @@ describe('the census of a pod', () => {
     );
   });
 
-  test('looks at each name of a list once while the containers fail one after the other', () => {
+  test('visits each name of a list once while the containers fail one after the other', () => {
     const many = Array.from({ length: 500 }, (_, index) => `c${index}`);
     const large = aPod({ containers: many.map((name) => aContainer({ name })) });
     let reads = 0;
@@ -115,7 +115,7 @@ describe('the census of a pod', () => {
     expect(censusOf({ containers, allocated: smaller }).withoutActor).toBe(0);
   });
 
-  test('sorts names as the spec has them, and leaves out others', () => {
+  test('sorts names in the order of the spec, and drops unknown ones', () => {
     expect(inOrderOf(pod.spec, ['main1', 'old', 'init2', 'main0'])).toEqual(['init2', 'main0', 'main1']);
   });
 });

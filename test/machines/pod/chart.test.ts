@@ -18,8 +18,8 @@ function runningPod(pod: Pod = aPod()) {
   return story;
 }
 
-describe('the way up', () => {
-  test('its directory, its volumes, its sandbox, its containers, in this order', () => {
+describe('starting a pod', () => {
+  test('prepares its directory, volumes, sandbox and containers in this order', () => {
     const story = podStory({ pod: aPod({ volumes }), held: ['preparePod', 'mountVolume', 'runSandbox'] });
     expect(story.state()).toBe('preparing.directory');
     story.ports.answer('preparePod');
@@ -44,13 +44,13 @@ describe('the way up', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('while its sandbox is made, its image is already looked for', () => {
+  test('checks its image while its sandbox is created', () => {
     const story = podStory({ held: ['runSandbox'] });
     expect(portsOf(story)).toEqual(['preparePod', 'prepareCgroup', 'findImage', 'countRestarts', 'runSandbox']);
     expect(story.containers()).toEqual({ main: 'launching.readyToCreate' });
   });
 
-  test('one that the node does not take is refused, and starts nothing', () => {
+  test('starts nothing if the node refuses it', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
     expect(story.state()).toBe('refused');
@@ -60,7 +60,7 @@ describe('the way up', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('a sandbox that could not be made is tried again, on the return of the runtime at once', () => {
+  test('retries a failed creation of its sandbox, at once on the return of the runtime', () => {
     const story = podStory({ failing: ['runSandbox'] });
     expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
     expect(queueOf(story.startLimiter)).toEqual(empty);
@@ -78,7 +78,7 @@ describe('the way up', () => {
 describe('init containers', () => {
   const init = (...names: string[]) => aPod({ initContainers: names.map((name) => aContainer({ name })) });
 
-  test('C3: they run one after the other, each to success, before the others', () => {
+  test('C3: run one after the other, each to success, before the others', () => {
     const story = podStory({ pod: init('first', 'second') });
     expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'pending.waiting', main: 'pending.waiting' });
@@ -91,7 +91,7 @@ describe('init containers', () => {
     expect(story.view().initialized).toBe(true);
   });
 
-  test('C3: a failed one runs again with a back-off; with policy Never it ends the pod', () => {
+  test('C3: a failed one runs again with a back-off; with policy Never it fails the pod', () => {
     const story = podStory({ pod: init('first') });
     story.die('first-0-0', 1);
     expect(story.containers()).toEqual({ first: 'running.steady', main: 'pending.waiting' });
@@ -103,7 +103,7 @@ describe('init containers', () => {
     expect(never.containers()).toEqual({ first: 'stopped', main: 'stopped' });
   });
 
-  test('C3: one that an update takes out does not keep the next from its turn', () => {
+  test('C3: one that an update removes does not block the next one', () => {
     const story = podStory({ pod: init('first', 'second') });
     expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'pending.waiting' });
     story.send({ type: 'pod.update', pod: init('second') });
@@ -112,7 +112,7 @@ describe('init containers', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('C3: one that comes with an update waits for the volume that it mounts, be its turn due', () => {
+  test('C3: one that an update adds waits for the volume that it mounts, even if its turn is due', () => {
     const story = podStory({ pod: init('first') });
     story.ports.hold('mountVolume');
     const second = aContainer({ name: 'second', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
@@ -125,7 +125,7 @@ describe('init containers', () => {
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
   });
 
-  test('C4: a sidecar is passed once it runs, and goes on beside the others', () => {
+  test('C4: a running sidecar is passed, and continues beside the others', () => {
     const pod = aPod({
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' }), aContainer({ name: 'setup' })],
     });
@@ -147,7 +147,7 @@ describe('init containers', () => {
     });
   });
 
-  test('C4: a sidecar that dies restarts, during the initialization and after it', () => {
+  test('C4: a sidecar that exits restarts, during the initialization and after it', () => {
     const pod = aPod({
       restartPolicy: 'Never',
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' }), aContainer({ name: 'setup' })],
@@ -162,7 +162,7 @@ describe('init containers', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('C1: a sidecar that runs does not keep a pod whose other containers are done', () => {
+  test('C1: a running sidecar does not prevent its pod from completing', () => {
     const pod = aPod({
       restartPolicy: 'Never',
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' })],
@@ -196,7 +196,7 @@ describe('updates in place', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('C6: a container that is not in the spec any more stops, one that is new starts', () => {
+  test('C6: stop a container that is not in the spec any more, and start a new one', () => {
     const story = runningPod(two('a:1', 'b:1'));
     story.send({ type: 'pod.update', pod: two('a:1') });
     expect(story.containers()).toEqual({ first: 'running.steady' });
@@ -206,7 +206,7 @@ describe('updates in place', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('a container that is wanted again while it still stops starts again after that', () => {
+  test('restart a container after its stop that is wanted again meanwhile', () => {
     const story = runningPod(two('a:1', 'b:1'));
     story.ports.hold('stopContainer');
     story.send({ type: 'pod.update', pod: two('a:1') });
@@ -215,7 +215,7 @@ describe('updates in place', () => {
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'running.steady' });
   });
 
-  test('a new volume is mounted before the new container that wants it starts', () => {
+  test('mount a new volume before the new container that needs it starts', () => {
     const story = runningPod(two('a:1'));
     story.ports.hold('mountVolume');
     story.send({ type: 'pod.update', pod: aPod({ ...two('a:1', 'b:1').spec, volumes }) });
@@ -229,7 +229,7 @@ describe('updates in place', () => {
     });
   });
 
-  test('a new volume of an update that comes while the sandbox is made is mounted too', () => {
+  test('mount a new volume of an update during the creation of the sandbox', () => {
     const story = podStory({ pod: two('a:1'), held: ['runSandbox'] });
     story.send({ type: 'pod.update', pod: aPod({ ...two('a:1', 'b:1').spec, volumes }) });
     story.ports.answer('runSandbox');
@@ -240,7 +240,7 @@ describe('updates in place', () => {
     });
   });
 
-  test('a container that leaves hears no more of the spec, which does not have it', () => {
+  test('send no spec to a leaving container, which is not in it', () => {
     const story = runningPod(two('a:1', 'b:1'));
     story.ports.hold('stopContainer', 'mountVolume');
     story.send({ type: 'pod.update', pod: aPod({ ...two('a:1').spec, volumes }) });
@@ -250,7 +250,7 @@ describe('updates in place', () => {
     expect(story.containers()).toEqual({ first: 'running.steady' });
   });
 
-  test('an update that the node does not admit changes nothing that runs', () => {
+  test('change nothing that runs if they are not admitted', () => {
     const story = runningPod();
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     story.send({ type: 'pod.update', pod: greedy });
@@ -260,11 +260,11 @@ describe('updates in place', () => {
   });
 });
 
-describe('the end by itself', () => {
+describe('completion', () => {
   const once = (restartPolicy: 'Never' | 'OnFailure') =>
     aPod({ restartPolicy, containers: [aContainer({ name: 'a' }), aContainer({ name: 'b' })] });
 
-  test('C9: when all containers are done its sandbox stops, and its dead containers stay for their logs', () => {
+  test('C9: stops the sandbox when all containers have completed, and leaves dead containers for their logs', () => {
     const story = runningPod(once('Never'));
     story.die('a-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
@@ -279,7 +279,7 @@ describe('the end by itself', () => {
     expect(story.ports.asked('removeSandboxes')).toHaveLength(1);
   });
 
-  test('with a failed container and policy OnFailure it goes on', () => {
+  test('does not happen with a failed container and policy OnFailure', () => {
     const story = runningPod(once('OnFailure'));
     story.die('a-0-0', 0);
     story.die('b-0-0', 1);
@@ -288,7 +288,7 @@ describe('the end by itself', () => {
     expect(story.state()).toBe('finished');
   });
 
-  test('what had finished before a restart of the agent is not run again', () => {
+  test('is not repeated after a restart of the agent', () => {
     const story = podStory({
       pod: once('Never'),
       before: (world, pod) => {
@@ -305,7 +305,7 @@ describe('the end by itself', () => {
   });
 });
 
-test("a fault of ours in a child ends the pod's actor, so that the node rebuilds it", () => {
+test("an internal error in a child stops the pod's actor, so that the node rebuilds it", () => {
   const story = podStory({ held: ['findImage'] });
   story.send({ type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' });
   expect(story.state()).toBe('broken');
@@ -313,7 +313,7 @@ test("a fault of ours in a child ends the pod's actor, so that the node rebuilds
   expect(queueOf(story.startLimiter)).toEqual(empty);
 });
 
-test('C17: the return of the runtime is passed on to a volume that waits for its image', () => {
+test('C17: the return of the runtime is forwarded to a volume that waits for its image', () => {
   const volumes = [{ name: 'site', image: { reference: 'site:1' } }];
   const story = podStory({ pod: aPod({ volumes }), failing: ['findImage'] });
   expect(story.view().volumes).toMatchObject([{ state: 'gettingImage.awaitingRetry' }]);

@@ -55,7 +55,7 @@ describe('a pod with many containers', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('stops the actors of a pod that is gone in batches', () => {
+  test('stops the actors of a removed pod in batches', () => {
     const story = runningPod();
     story.ports.hold('removePodData');
     story.terminate();
@@ -70,7 +70,7 @@ describe('a pod with many containers', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('passes over what the runtime shows of it while its actors stop', () => {
+  test('ignores observations while its actors stop', () => {
     const story = runningPod();
     story.ports.hold('removePodData');
     story.terminate();
@@ -82,7 +82,7 @@ describe('a pod with many containers', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('waits visibly for its turn to send the rest', () => {
+  test('shows the wait for its turn to send the rest', () => {
     const story = podStory({ pod: large, held: ['findImage'] });
     expect(story.tree().children).toContainEqual(
       expect.objectContaining({
@@ -94,7 +94,7 @@ describe('a pod with many containers', () => {
     expect(story.tree().children.map(({ machine }) => machine)).not.toContain('pace');
   });
 
-  test('ends without starting the containers that it had yet to start', () => {
+  test('terminates without starting the containers that were not started yet', () => {
     const story = podStory({ pod: large, held: ['runSandbox'] });
     story.terminate();
     story.ports.answer('runSandbox');
@@ -103,7 +103,7 @@ describe('a pod with many containers', () => {
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
 
-  test('observes each container once with the latest that the runtime shows', () => {
+  test('sends each container its latest observation once', () => {
     const story = runningPod();
     story.observe();
     const queued = () => story.context().queued?.flatMap((each) => each.names) ?? [];
@@ -115,7 +115,7 @@ describe('a pod with many containers', () => {
     expect(story.context().queued).toBeUndefined();
   });
 
-  test('restarts a container that exits while it observes the others', () => {
+  test('restarts a container that exits while the others are observed', () => {
     const story = runningPod();
     story.observe();
     story.die(`c${COUNT - 1}-0-0`, 1);
@@ -123,7 +123,7 @@ describe('a pod with many containers', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(COUNT + 1);
   });
 
-  test('is being adopted until the actors of all its containers exist', () => {
+  test('counts as being adopted until the actors of all its containers exist', () => {
     const story = podStory({
       pod: large,
       before: (world, pod) => {
@@ -139,7 +139,7 @@ describe('a pod with many containers', () => {
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
 
-  test('takes a container out of its spec that has yet to be spawned', () => {
+  test('removes a container from its spec that has not been spawned yet', () => {
     const story = podStory({ pod: large, held: ['findImage'] });
     const fewer = { ...large, spec: { ...large.spec, containers: large.spec.containers.slice(0, -1) } };
     story.send({ type: 'pod.update', pod: fewer });
@@ -170,7 +170,7 @@ describe('a pod with many volumes', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('ends while it has yet to mount some', () => {
+  test('terminates while some are not mounted yet', () => {
     const story = podStory({ pod });
     story.terminate();
     story.ports.advance(0);

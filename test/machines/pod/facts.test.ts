@@ -3,7 +3,7 @@ import { preemptionOf } from '../../../machines/node/endings.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
-test('a pod that is refused shows why, and one that is told to end by whom', () => {
+test('shows why a pod was refused, and why it terminates', () => {
   const cpu = { resources: { requests: { cpu: '100' } } };
   const refused = podStory({ pod: aPod({ containers: [aContainer(cpu)] }) });
   expect(refused.tree()).toMatchObject({ kind: 'pod', name: 'web', refused: { reason: 'OutOfcpu' } });
@@ -13,14 +13,14 @@ test('a pod that is refused shows why, and one that is told to end by whom', () 
   expect(story.tree().termination).toMatchObject({ reason: 'Removed', graceSeconds: 30 });
 });
 
-test('a pod that ended by itself was ended by nobody', () => {
+test('shows no cause for a pod that completed', () => {
   const story = podStory({ pod: aPod({ restartPolicy: 'Never' }) });
   story.die(story.view().containers[0]?.containerId ?? '', 0);
   expect(story.tree()).toMatchObject({ state: 'finished', tags: expect.arrayContaining(['ended']) });
   expect(story.tree().termination).toBeUndefined();
 });
 
-test('C2: of a pod that had ended it shows no run before the last, which the runtime has lost', () => {
+test('C2: shows no earlier run of a terminated pod if the runtime has lost the last one', () => {
   const told = { name: 'main', restartCount: 1, ready: false, image: '', imageID: '' };
   const factsAfter = (attempt: number) => {
     const before: Parameters<typeof podStory>[0] = {
@@ -42,7 +42,7 @@ test('C2: of a pod that had ended it shows no run before the last, which the run
   expect(factsAfter(1)).toEqual(['stopped', ['1 restart'], 3]);
 });
 
-test('C2: of a pod that had ended it shows no container that was made meanwhile and never ran', () => {
+test('C2: shows no container of a terminated pod that was created meanwhile and never ran', () => {
   const told = { name: 'main', restartCount: 0, ready: false, image: '', imageID: '' };
   const story = podStory({
     restored: { phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [told] },
@@ -59,7 +59,7 @@ test('C2: of a pod that had ended it shows no container that was made meanwhile 
   expect([main?.state, main?.facts, main?.lastRun?.exitCode]).toEqual(['stopped', [], 3]);
 });
 
-test('its deadline is an actor that says what it counts, and until when', () => {
+test('shows its deadline as an actor with its kind and time', () => {
   const story = podStory({ pod: aPod({ activeDeadlineSeconds: 60 }) });
   expect(story.tree().children).toContainEqual(
     expect.objectContaining({
@@ -75,6 +75,6 @@ test('its deadline is an actor that says what it counts, and until when', () => 
   const termination = preemptionOf(preempted.context().allocated, preempted.ports.now);
   preempted.send({ type: 'pod.terminate', termination });
   expect(preempted.tree().children).toContainEqual(
-    expect.objectContaining({ machine: 'activeDeadline', state: 'ending', waitingFor: 'its pod to end' }),
+    expect.objectContaining({ machine: 'activeDeadline', state: 'ending', waitingFor: 'its pod to terminate' }),
   );
 });

@@ -28,7 +28,7 @@ describe('the regular containers of a pod', () => {
     expect(story.containers()).toEqual({ a: 'running.steady', b: 'running.steady', c: 'running.steady' });
   });
 
-  test('C9: look for their images side by side, and the one whose image comes late is still the first', () => {
+  test('C9: check their images in parallel, and the first one remains the first if its image is late', () => {
     const containers = [named('a', { imagePullPolicy: 'Always' }), named('b'), named('c')];
     const story = podStory({ pod: three({ containers }), held: ['pullImage'] });
     expect(story.containers()).toEqual({
@@ -41,7 +41,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c']);
   });
 
-  test('C9: a postStart hook holds up the next ones, and it is said for whose', () => {
+  test('C9: are blocked by a postStart hook, and show whose', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     expect(story.containers()).toEqual({
       a: 'launching.runningPostStart',
@@ -54,7 +54,7 @@ describe('the regular containers of a pod', () => {
     expect(story.containers()).toMatchObject({ b: 'running.steady', c: 'running.steady' });
   });
 
-  test('C9: what fails to be made lets the next ones start, and is tried again after them', () => {
+  test('C9: start after a failed creation, which is retried after them', () => {
     const story = podStory({ pod: three(), held: ['createContainer'] });
     story.ports.fail('createContainer', 'CreateContainerError');
     expect(story.containers()).toMatchObject({
@@ -75,7 +75,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  test.each(['findImage', 'pullImage'] as const)('C9: whose image fails (%s) lets the next ones start', (port) => {
+  test.each(['findImage', 'pullImage'] as const)('C9: start after a container whose image fails (%s)', (port) => {
     const pod = three({ containers: [named('a', { image: 'new:1', imagePullPolicy: 'Always' }), named('b')] });
     const story = podStory({ pod, held: [port] });
     expect(created(story)).toEqual([]);
@@ -84,7 +84,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['b']);
   });
 
-  test('C9: the kill of one whose hook failed is over before the next one starts', () => {
+  test('C9: start after the kill of a container whose hook failed', () => {
     const story = podStory({ pod: three(), held: ['runHook', 'stopContainer'] });
     story.ports.fail('runHook', 'PostStartHookError');
     expect(story.containers()).toMatchObject({ a: 'stopping.killing.graceful', b: 'launching.readyToCreate' });
@@ -92,13 +92,13 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  test('C9: one that ends during its hook holds up nobody', () => {
+  test('C9: are not blocked by a container that exits during its hook', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.die('a-0-0', 1);
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  test('C9: one that restarts meanwhile starts after those that have not had their turn yet', () => {
+  test('C9: start before one that restarts meanwhile', () => {
     const containers = [named('a'), named('b', hook), named('c')];
     const story = podStory({ pod: three({ containers }), held: ['runHook'] });
     expect(story.containers()).toEqual({
@@ -116,7 +116,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  test('C9: those that restart during the last hook of a round start in the order of the spec, not of their ends', () => {
+  test('C9: that restart during the last hook of a round start in the order of the spec, not of their exits', () => {
     const story = podStory({
       pod: three({ containers: [named('a'), named('b'), named('c', hook)] }),
       held: ['runHook'],
@@ -132,7 +132,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c', 'a', 'b']);
   });
 
-  test('C9: a hook that never ends keeps nobody from ending', () => {
+  test('C9: can be stopped while a hook never ends', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.ports.advance(86_400_000);
     expect(story.containers()).toEqual({
@@ -145,13 +145,13 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a']);
   });
 
-  test('C9: those that an agent finds running are not waited for, be their hook cut off', () => {
+  test('C9: that run already when the agent starts block none, even if their hook was interrupted', () => {
     const story = podStory({ pod: three(), before: (world, pod) => void world.run(pod, 'a'), held: ['runHook'] });
     expect(story.containers()).toEqual({ a: 'running.steady', b: 'running.steady', c: 'running.steady' });
     expect(story.ports.asked('runHook')).toEqual([]);
   });
 
-  test('C9: after a lost sandbox the order starts over', () => {
+  test('C9: start over after a lost sandbox', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
@@ -160,7 +160,7 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  test('an ephemeral container does not wait for a hook', () => {
+  test('do not block an ephemeral container by a hook', () => {
     const pod = three();
     const story = podStory({ pod, held: ['runHook'] });
     const ephemeralContainers = [{ name: 'look', image: 'busybox' }];
@@ -193,7 +193,7 @@ describe('init containers', () => {
 describe('sidecars', () => {
   const inits = [sidecar('proxy'), named('setup')];
 
-  test('C4: one that had started and is in back-off holds up neither the next init container nor the regular ones', () => {
+  test('C4: one that had started and is in back-off blocks neither the next init container nor the regular ones', () => {
     const story = podStory({ pod: three({ initContainers: [...inits, named('migrate')] }), held: ['runHook'] });
     for (const run of ['proxy-0-0', 'proxy-0-1']) story.die(run, 1);
     expect(story.containers()).toMatchObject({ proxy: 'ended.backingOff', setup: 'running.steady' });
@@ -224,7 +224,7 @@ describe('sidecars', () => {
     expect(created(story)).toEqual(['a', 'b', 'c']);
   });
 
-  test('C9: the hook of one that restarts holds up who comes next', () => {
+  test('C9: the hook of one that restarts blocks the next container', () => {
     const story = podStory({ pod: three({ initContainers: [sidecar('proxy', hook), named('setup')] }) });
     story.ports.hold('runHook');
     story.die('proxy-0-0', 1);

@@ -11,8 +11,8 @@ const statusOf = (story: ReturnType<typeof podStory>) =>
 const readyToStart = (story: ReturnType<typeof podStory>) =>
   statusOf(story).conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
 
-describe('a pod that has run to its end', () => {
-  test('C9: gives back its cgroup, once its volumes are unmounted', () => {
+describe('a completed pod', () => {
+  test('C9: releases its cgroup once its volumes are unmounted', () => {
     const story = podStory({ pod: once, held: ['unmountVolume'] });
     story.die('main-0-0', 0);
     expect(story.state()).toBe('terminating.volumes');
@@ -23,7 +23,7 @@ describe('a pod that has run to its end', () => {
     expect(story.ports.asked('removePodData')).toEqual([]);
   });
 
-  test('C1: under an earlier agent, by its init container: its other containers never ran', () => {
+  test('C1: under an earlier agent, by its init container, never ran its other containers', () => {
     const pod = aPod({ restartPolicy: 'Never', initContainers: [aContainer({ name: 'setup' })] });
     const story = podStory({
       pod,
@@ -62,7 +62,7 @@ describe('a pod that has run to its end', () => {
   test.each([
     ['which its status tells', { reason: 'Completed', graceSeconds: 30, at: 0 } as const],
     ['which only its containers tell', undefined],
-  ])('C9: under an earlier agent, %s: what that one left goes, and nothing is mounted again', (_, termination) => {
+  ])('C9: under an earlier agent, %s: is cleaned up without mounting anything again', (_, termination) => {
     const story = podStory({
       pod: once,
       ...(termination ? { termination } : {}),
@@ -84,7 +84,7 @@ describe('a pod that has run to its end', () => {
     expect(asked).toEqual([[], [], [], []]);
   });
 
-  test('C15: PodReadyToStartContainers turns False with its sandbox, and the address stays', () => {
+  test('C15: PodReadyToStartContainers turns False with its sandbox, and the address remains', () => {
     const story = podStory({ pod: once, held: ['stopSandboxes'] });
     expect(readyToStart(story)).toBe('True');
     story.die('main-0-0', 0);
@@ -93,7 +93,7 @@ describe('a pod that has run to its end', () => {
     expect([story.state(), readyToStart(story)]).toEqual(['finished', 'False']);
   });
 
-  test('a sandbox that appears afterwards is stopped, and nothing runs again', () => {
+  test('stops a sandbox that appears afterwards, and runs nothing again', () => {
     const story = podStory({ pod: once });
     story.die('main-0-0', 0);
     expect(story.state()).toBe('finished');
@@ -104,7 +104,7 @@ describe('a pod that has run to its end', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('a list that still shows its sandbox ready has it stopped once only', () => {
+  test('stops a sandbox only once that an outdated list still shows as ready', () => {
     const story = podStory({ pod: once });
     story.observe();
     const earlier = story.world.observed(once);
@@ -116,7 +116,7 @@ describe('a pod that has run to its end', () => {
 });
 
 describe('a pod that is being removed', () => {
-  test('has the runtime restarted when that has lost one of its containers twice, and again a minute later', () => {
+  test('has the runtime restarted after it has lost one of its containers twice, and again a minute later', () => {
     const story = podStory({ pod: once });
     for (let times = 8; times > 0; times--) story.ports.failNext('removeSandboxes', 'TaskLost');
     story.ports.hold('restartRuntime');
@@ -135,7 +135,7 @@ describe('a pod that is being removed', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('C9: has given back its resources while its volumes are still mounted', () => {
+  test('C9: has released its resources while its volumes are still mounted', () => {
     const story = podStory({ pod: once, held: ['unmountVolume'] });
     story.terminate();
     expect(story.state()).toBe('terminating.volumes');
@@ -143,7 +143,7 @@ describe('a pod that is being removed', () => {
   });
 
   test.each([...(['unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'] as const)])(
-    'a sandbox that appears while it is at %s is stopped and removed before the end',
+    'stops and removes a sandbox that appears during %s',
     (port) => {
       const story = podStory({ pod: once, held: [port] });
       story.terminate();
@@ -158,7 +158,7 @@ describe('a pod that is being removed', () => {
     },
   );
 
-  test('one that appears while it waits for another attempt is, too', () => {
+  test('does so for one that appears during the wait for another attempt', () => {
     const story = podStory({ pod: once });
     story.ports.failNext('removePodData', 'RuntimeError');
     story.terminate();
@@ -169,13 +169,13 @@ describe('a pod that is being removed', () => {
     expect([...story.world.sandboxes.keys()]).toEqual([]);
   });
 
-  test('what is left in its cgroup is killed although the runtime has no sandbox of it', () => {
+  test('kills what is left in its cgroup although the runtime has no sandbox of it', () => {
     const story = podStory({ pod: aPod({ containers: [aContainer()] }), held: ['preparePod'] });
     story.terminate();
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ pod: { metadata: { uid: 'uid-1' } }, ids: [] }]);
   });
 
-  test('a cgroup that cannot be removed is told of and tried again until it can', () => {
+  test('reports a cgroup that cannot be removed, and retries until it can', () => {
     const story = podStory({ pod: once });
     story.ports.failNext('removeCgroup', 'FailedKillPod');
     story.told();

@@ -57,11 +57,11 @@ function expectNewSandbox(story: Story) {
   expect(story.view().containers).toMatchObject([{ restartCount: 1 }]);
 }
 
-describe('what runs in a sandbox that lives on and that its pod cannot stay in', () => {
+describe('a container in a ready sandbox that its pod cannot use', () => {
   test.each<[string, Partial<ObservedSandbox>, string | undefined]>([
     ['has no address', { ips: [] }, undefined],
     ['is on the network of the host', { hostNetwork: true }, '10.0.0.9'],
-  ])('C10: is stopped with its hook and its grace when it is found and %s', (_, over, podIp) => {
+  ])('C10: is stopped with its hook and grace period when it is found and %s', (_, over, podIp) => {
     const story = foundPod();
     expect(story.state()).toBe('sandboxing.adopting');
     tellOf(story, over);
@@ -69,7 +69,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
   });
 
-  test('C10: is stopped so when a second one is found to be ready', () => {
+  test('C10: is stopped so when a second ready sandbox is found', () => {
     const story = foundPod((world) => [world.sandbox(pod), world.sandbox(pod, 1)]);
     tellOf(story);
     expectOrderlyMove(story, '10.0.0.9');
@@ -96,7 +96,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expectOrderlyMove(story, undefined);
   });
 
-  test('C10: is stopped so although the runtime is away when it is first asked for', () => {
+  test('C10: is stopped so although the first query fails because the runtime is not available', () => {
     const story = foundPod();
     story.ports.hold('inspectContainer');
     tellOf(story, { ips: [] });
@@ -108,7 +108,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expectOrderlyMove(story, undefined);
   });
 
-  test('C8: may stay when the runtime says that the sandbox is ready after all', () => {
+  test('C8: may continue if the runtime reports that the sandbox is ready', () => {
     const story = foundPod((world) =>
       world.sandboxes.set('sandbox-uid-1-0', { ...world.sandbox(pod), state: 'notReady' }),
     );
@@ -117,7 +117,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expect(story.ports.pending()).toEqual([]);
   });
 
-  test('C8: runs again where it was when the pod wants that sandbox again before it could be stopped', () => {
+  test('C8: runs again there if the pod wants that sandbox again before it was stopped', () => {
     const story = podStory({ pod });
     story.observe();
     story.ports.hold('stopSandboxes');
@@ -133,7 +133,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expect(story.context().sandbox).toMatchObject({ attempt: 0 });
   });
 
-  test('ends for good when its pod ends meanwhile', () => {
+  test('stops permanently when its pod terminates meanwhile', () => {
     const story = foundPod();
     tellOf(story, { ips: [] });
     story.terminate(5);
@@ -145,7 +145,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
   });
 });
 
-describe('what may still run when nothing lives in the sandbox any more', () => {
+describe('a container that may run in a dead sandbox', () => {
   test.each<[string, (story: Story) => void]>([
     ['is not ready', (story) => tellOf(story, { state: 'notReady' })],
     ['is gone', (story) => story.ports.answer('inspectSandbox', null)],
@@ -161,7 +161,7 @@ describe('what may still run when nothing lives in the sandbox any more', () => 
   });
 });
 
-test('what ended with its sandbox is told of nobody and holds nobody up', () => {
+test('is not reported and does not block if it exited with its sandbox', () => {
   const story = podStory({
     pod,
     before: (world) => {

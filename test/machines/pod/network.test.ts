@@ -16,7 +16,7 @@ describe('while the runtime has no network for pods', () => {
   const told = (story: ReturnType<typeof offlinePod>) =>
     story.told().filter((sentence) => sentence.includes('NetworkNotReady'));
 
-  test('a pod waits, says so again and again, and takes no slot from others', () => {
+  test('a pod waits, repeats its event, and takes no slot', () => {
     const story = offlinePod();
     expect(story.view()).toMatchObject({ state: AWAITING, waitingFor: 'the network of the container runtime' });
     expect(story.view().lastFailure).toMatchObject({ reason: 'NetworkNotReady' });
@@ -27,40 +27,40 @@ describe('while the runtime has no network for pods', () => {
     expect(queueOf(story.startLimiter)).toEqual({ held: [], queue: [] });
   });
 
-  test('its return makes the sandbox at once', () => {
+  test('the return of the network creates the sandbox at once', () => {
     const story = offlinePod();
     story.send({ type: 'runtime.networkChanged' });
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().failure).toBeUndefined();
   });
 
-  test('a pod on the network of the host starts all the same', () => {
+  test('a pod on the network of the host starts nevertheless', () => {
     const story = offlinePod(aPod({ hostNetwork: true }));
     expect(story.state()).toBe('active.running.steady');
     expect(told(story)).toEqual([]);
   });
 
-  test('so does one that an update brings there', () => {
+  test('so does one that an update moves there', () => {
     const story = offlinePod();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('what runs goes on', () => {
+  test('running containers continue', () => {
     const story = podStory();
     story.send({ type: 'runtime.networkChanged', networkNotReady });
     expect(story.state()).toBe('active.running.steady');
     expect(told(story)).toEqual([]);
   });
 
-  test('a pod that is to end does so', () => {
+  test('a pod can be terminated', () => {
     const story = offlinePod();
     story.terminate();
     expect(story.state()).toBe('terminated');
   });
 });
 
-test('the node tells its pods of the network, those that come later too', () => {
+test('the node informs its pods about the network, including later ones', () => {
   const story = nodeStory();
   const health = (networkNotReady?: string): RuntimeHealth => ({
     since: 0,
@@ -82,7 +82,7 @@ test('the node tells its pods of the network, those that come later too', () => 
   expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual(['active.running.steady', 'active.running.steady']);
 });
 
-test('that the network is away is no word that the runtime is', () => {
+test('the runtime itself counts as available', () => {
   const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkNotReady: WORDS };
   expect(runtimeNotReadyOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
   expect(runtimeNotReadyOf(health)).toBe(WORDS);

@@ -8,7 +8,7 @@ const lacking = aPod({
   containers: [aContainer({ envFrom: [{ configMapRef: { name: 'late' } }] })],
 });
 
-test('C37: a pod goes on by itself as soon as what its volumes and its containers lacked is there', () => {
+test('C37: a pod continues by itself as soon as the missing objects of its volumes and containers exist', () => {
   const story = podStory({ pod: lacking, held: ['mountVolume', 'readObjects'] });
   story.ports.fail('mountVolume', 'FailedMount', notFound);
   expect(story.state()).toBe('preparing.volumes');
@@ -27,7 +27,7 @@ test('C37: a pod goes on by itself as soon as what its volumes and its container
 });
 
 test.each(['preparing', 'terminating', 'terminated'])(
-  'that its objects have changed is no fault to a pod that is %s',
+  'a change of its objects is no error for a pod that is %s',
   (state) => {
     const story = podStory({ pod: lacking, held: state === 'preparing' ? ['preparePod'] : ['readObjects'] });
     if (state !== 'preparing') story.ports.hold('stopSandboxes');

@@ -13,7 +13,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     ['preparing.directory', ['preparePod']],
     ['preparing.volumes', ['mountVolume']],
     ['sandboxing.creatingSandbox.running', ['runSandbox']],
-  ])('ends from %s, gives its place free, and stays until it is removed', (state, held) => {
+  ])('terminates from %s, releases its resources, and remains until it is removed', (state, held) => {
     const story = podStory({ pod, held });
     expect(story.state()).toBe(state);
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
@@ -29,7 +29,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(story.view().termination).toMatchObject({ reason: 'Preempting', phase: 'Failed' });
   });
 
-  test('has its own grace, which a removal can shorten and which then leaves nothing', () => {
+  test('has its own grace period, which a removal can shorten and after which nothing remains', () => {
     const story = podStory({ pod, held: ['stopContainer'] });
     const at = story.ports.now;
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, at) });
@@ -39,7 +39,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(story.context().termination?.stays).toBeUndefined();
   });
 
-  test('tells when it takes longer than its grace and half of that again, 10 s at least; any other does not', () => {
+  test('reports that it takes longer than one and a half grace periods, at least 10 s; any other pod does not', () => {
     const story = podStory({
       pod: aPod({ terminationGracePeriodSeconds: 30 }),
       held: ['stopContainer', 'stopSandboxes'],
@@ -67,7 +67,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     }
   });
 
-  test('whose time to be active was over just when it began to end does not take too long by that', () => {
+  test('does not report it because its active deadline passed at the start of its termination', () => {
     for (const held of ['stopContainer', 'stopSandboxes'] as const) {
       const story = podStory({ pod, held: [held] });
       story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
@@ -76,7 +76,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     }
   });
 
-  test('the time limit of its end goes on whatever the clock is set to', () => {
+  test('has a time limit that is independent of the clock', () => {
     for (const by of [-3_600_000, 3_600_000]) {
       const story = podStory({ pod, held: ['stopContainer'] });
       story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
@@ -88,7 +88,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     }
   });
 
-  test('while its sandbox is made it stays one that was preempted, and tells once when that takes too long', () => {
+  test('remains preempted during the creation of its sandbox, and reports once that it takes too long', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
     story.told();
@@ -105,7 +105,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(story.view().termination).toMatchObject({ reason: 'Preempting' });
   });
 
-  test('a pod that is removed already is removed, whoever needs its place', () => {
+  test('is removed if it is being removed already', () => {
     const story = podStory({ pod, held: ['removePodData'] });
     story.terminate();
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
@@ -115,14 +115,14 @@ describe('C24: a pod that makes room for a critical one', () => {
   });
 });
 
-describe('C24: a node with a critical pod that there is no room for', () => {
+describe('C24: a node without room for a critical pod', () => {
   const asking = (name: string, cpu: string, priority?: number) =>
     namedPod(name, {
       containers: [aContainer({ resources: { requests: { cpu } } })],
       ...(priority === undefined ? {} : { priority }),
     });
 
-  test('ends those in its way at the moment of the last fact, and starts it when they have ended', () => {
+  test('terminates the pods in its way at the time of the last fact, and starts it when they have terminated', () => {
     const node = nodeStory({ held: ['stopContainer'] });
     const [a, b] = [asking('a', '3'), asking('b', '1')];
     node.want([a, b]);
@@ -139,7 +139,7 @@ describe('C24: a node with a critical pod that there is no room for', () => {
     expect([node.pod('a-uid'), node.pod('important-uid')]).toEqual(['finished', 'active.running.steady']);
   });
 
-  test('a word about a pod that it does not have is nothing', () => {
+  test('ignores an unknown pod', () => {
     const node = nodeStory();
     node.want([]);
     node.list();

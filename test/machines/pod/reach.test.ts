@@ -79,7 +79,7 @@ const outputs: Outputs = {
   countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
   preparePod: () => [null],
   prepareCgroup: () => [null],
-  fitPod: () => [null],
+  resizePodCgroup: () => [null],
   removeCgroup: () => [null],
   removePodData: () => [null],
   runSandbox: () => [
@@ -90,7 +90,7 @@ const outputs: Outputs = {
   stopSandboxes: () => [null],
   removeSandboxes: () => [null],
   restartRuntime: () => [null],
-  pickMoment: () => [{ at: 1 }],
+  pickTime: () => [{ at: 1 }],
 };
 
 const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
@@ -217,16 +217,16 @@ const kinds = {
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);
 
-describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+describe.each(walks)('%s, in any order of events', (_, steps) => {
   const states = [...new Set(steps.map(({ state }) => state))];
 
-  test('never fails itself, and takes every event in every state', () => {
+  test('never fails, and accepts every event in every state', () => {
     expect(states.length).toBeGreaterThan(100);
     expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
   });
 
   test.each([false, true])(
-    'from every state a termination leads to its end (each port failing once: %s)',
+    'reaches its end after a termination in every state (each port failing once: %s)',
     (failing) => {
       const stuck = states.flatMap((state) => {
         const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
@@ -237,7 +237,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     },
   );
 
-  test('from every state that is not its end it comes to run, or to the rest that its policy wants', () => {
+  test('reaches a run, or the rest that its policy requires, from every other state', () => {
     const rests = ['active.running.steady', 'finished'];
     const stuck = states.flatMap((state) => {
       if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
@@ -247,7 +247,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     expect(stuck).toEqual([]);
   });
 
-  test('C10: once it must end its deadline only moves nearer', () => {
+  test('C10: its deadline only moves earlier once it must terminate', () => {
     const later = steps.filter(({ state, nextState }) => {
       const [before, after] = [state.context.termination, nextState.context.termination];
       if (before === undefined || before.reason === 'Completed') return false;
@@ -262,7 +262,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     expect(wrong.map(({ value }) => value)).toEqual([]);
   });
 
-  test('C2: once it must end nothing of it is made any more', () => {
+  test('C2: creates nothing once it must terminate', () => {
     const made = steps.filter(({ state, nextState }) => {
       const asks = (snapshot: AnyMachineSnapshot) => invokedBy(snapshot).some(({ src }) => src === 'runSandbox');
       return state.context.termination !== undefined && asks(nextState) && !asks(state);
@@ -271,7 +271,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
   });
 });
 
-test('every state of the chart is reached', () => {
+test('reaches every state of the chart', () => {
   const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
   // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).

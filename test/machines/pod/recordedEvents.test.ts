@@ -7,19 +7,19 @@ const volumes = [{ name: 'data', emptyDir: {} }];
 const reasons = (told: readonly string[]) => told.map((sentence) => sentence.split(':')[0]);
 
 describe('the events of a pod', () => {
-  test('it starts: only its container has something to tell', () => {
+  test('has only events of its container at the start', () => {
     const story = podStory({ pod: aPod({ volumes }) });
     expect(reasons(story.told())).toEqual(['Normal Pulled', 'Normal Created', 'Normal Started']);
   });
 
-  test('the node does not take it', () => {
+  test('is refused by the node', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
     const { reason, message } = story.view().refused ?? {};
     expect(story.told()).toEqual([`Warning ${reason}: ${message}`]);
   });
 
-  test('its directory cannot be made', () => {
+  test('has no directory because of an error', () => {
     const story = podStory({ held: ['preparePod'] });
     story.ports.fail('preparePod', 'InternalError', 'no space left on device');
     expect(story.told()).toEqual([
@@ -27,7 +27,7 @@ describe('the events of a pod', () => {
     ]);
   });
 
-  test('its cgroup cannot be made', () => {
+  test('has no cgroup because of an error', () => {
     const story = podStory({ held: ['prepareCgroup'] });
     story.ports.fail(
       'prepareCgroup',
@@ -39,13 +39,13 @@ describe('the events of a pod', () => {
     ]);
   });
 
-  test('a volume cannot be mounted', () => {
+  test('has a volume that cannot be mounted', () => {
     const story = podStory({ pod: aPod({ volumes }), held: ['mountVolume'] });
     story.ports.fail('mountVolume', 'FailedMount', 'no such disk');
     expect(story.told()).toEqual(['Warning FailedMount: MountVolume.SetUp failed for volume "data" : no such disk']);
   });
 
-  test('its sandbox cannot be made; while the runtime is away that is the problem of the node', () => {
+  test('has no sandbox because of an error, unless the runtime is not available', () => {
     const story = podStory({ held: ['runSandbox'] });
     story.told();
     story.ports.fail('runSandbox', 'RuntimeUnavailable');
@@ -55,7 +55,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no network']);
   });
 
-  test('the sandbox that it has cannot be looked at; while the runtime is away that is the problem of the node', () => {
+  test('has a sandbox that cannot be inspected, unless the runtime is not available', () => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     expect(story.told()).toEqual([]);
     story.ports.fail('inspectSandbox', 'RuntimeUnavailable');
@@ -65,7 +65,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedPodSandBoxStatus: Unable to get pod sandbox status: it is busy']);
   });
 
-  test('C20: what is not as it was asked for in its sandbox', () => {
+  test('C20: has a sandbox that differs from what was requested', () => {
     const story = podStory({ held: ['runSandbox', 'createContainer'] });
     story.told();
     const warnings = [{ eventType: 'Warning' as const, reason: 'MissingClusterDNS', message: 'no cluster DNS' }];
@@ -73,7 +73,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning MissingClusterDNS: no cluster DNS']);
   });
 
-  test('C8: its sandbox is lost: what ran in it is killed, and all starts over', () => {
+  test('C8: loses its sandbox, so that its containers are killed and start over', () => {
     const story = podStory();
     story.told();
     story.world.loseSandbox(story.view().sandbox?.id ?? '');
@@ -83,7 +83,7 @@ describe('the events of a pod', () => {
     expect(told.at(-1)).toBe('Normal Started: Container started');
   });
 
-  test('nobody says how it is with its sandbox, or with a container', () => {
+  test('has a sandbox or a container of unknown state', () => {
     const story = podStory();
     story.told();
     story.ports.failNext('inspectSandbox', 'RuntimeError');
@@ -98,7 +98,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedSync: error determining status: inspectContainer failed']);
   });
 
-  test('its sandbox cannot be stopped', () => {
+  test('has a sandbox that cannot be stopped', () => {
     const story = podStory({ held: ['stopSandboxes'] });
     story.told();
     story.terminate(1);
@@ -109,7 +109,7 @@ describe('the events of a pod', () => {
     ]);
   });
 
-  test('somebody else ends it, and says why', () => {
+  test('is terminated by the node with a reason', () => {
     const story = podStory();
     story.told();
     story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
@@ -117,7 +117,7 @@ describe('the events of a pod', () => {
   });
 });
 
-test('the events of the node: its start, and what its runtime makes of it', () => {
+test('the events of the node: its start, and the state of its runtime', () => {
   const story = nodeStory();
   story.list();
   const health = { since: 0, ready: false, name: 'fake', version: '1', message: 'it is away' };

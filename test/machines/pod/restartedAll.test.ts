@@ -31,8 +31,8 @@ function startedAnew(world: World): void {
 const made = ({ ports }: ReturnType<typeof podStory>) =>
   ports.asked('createContainer').map(({ container, attempt }) => `${container} ${attempt}`);
 
-describe('an exit that restarts all, as a new agent finds it', () => {
-  test('C5: in an earlier sandbox it lets all start once in the next one, also what had ended for good', () => {
+describe('an exit that restarts all, found by a new agent', () => {
+  test('C5: restarts all in the next sandbox once, including completed containers', () => {
     const story = podStory({
       pod,
       before: (world) => {
@@ -47,7 +47,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('C5: nor does it end what has started since, where the next sandbox is there already', () => {
+  test('C5: does not stop what has started since if the next sandbox exists already', () => {
     const story = podStory({
       pod,
       before: (world) => {
@@ -60,7 +60,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C5: nor where it learns the exit code only when it looks closer', () => {
+  test('C5: nor if the exit code is known only after an inspection', () => {
     const story = podStory({
       pod,
       held: ['inspectContainer'],
@@ -77,7 +77,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C5: in the present sandbox it is not heeded again where all have ended and others were made since', () => {
+  test('C5: is not handled again in the present sandbox if containers were created since', () => {
     const story = podStory({
       pod,
       before: (world) => {
@@ -90,7 +90,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C5: it ends what runs since before it', () => {
+  test('C5: stops what has been running since before it', () => {
     const story = podStory({
       pod,
       before: (world) => {
@@ -105,7 +105,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
   });
 });
 
-test('C5: a sandbox that is lost with the exit that restarts all lets all start anew in the next one', () => {
+test('C5: restarts all in the next sandbox if its sandbox is lost', () => {
   const story = podStory({ pod });
   story.die('setup-0-0', 0);
   story.die('main-0-0', 0);
@@ -117,7 +117,7 @@ test('C5: a sandbox that is lost with the exit that restarts all lets all start 
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
 
-test('C5: where what runs has to end first, as its sandbox is unsound, all start anew all the same', () => {
+test('C5: restarts all if running containers have to stop first because the sandbox is unusable', () => {
   const beside = { ...pod, spec: { ...pod.spec, containers: [...pod.spec.containers, aContainer({ name: 'once' })] } };
   const story = podStory({
     pod: beside,

@@ -9,7 +9,7 @@ const waits: readonly (readonly [PortName, string])[] = [
   ['removeCgroup', 'terminating.awaitingCgroupRetry'],
 ];
 
-test.each(waits)('%s that the runtime was away for is tried again on its return', (port, state) => {
+test.each(waits)('%s that failed because the runtime was not available is retried on its return', (port, state) => {
   const story = podStory();
   story.ports.failNext(port, 'RuntimeUnavailable');
   story.terminate();
@@ -18,7 +18,7 @@ test.each(waits)('%s that the runtime was away for is tried again on its return'
   expect(story.state()).toBe('terminated');
 });
 
-test.each(waits)('%s that the runtime refused is tried again in its time', (port, state) => {
+test.each(waits)('%s that the runtime refused is retried after its interval', (port, state) => {
   const story = podStory();
   story.ports.failNext(port, 'FailedKillPod');
   story.terminate();

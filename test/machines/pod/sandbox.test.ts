@@ -17,8 +17,8 @@ function answerWith(story: ReturnType<typeof podStory>, over: Partial<ObservedSa
   story.ports.answer('runSandbox', { ...story.world.sandbox(pod, attempt), madeAt: story.ports.now, ...over });
 }
 
-describe('a sandbox that is of no use', () => {
-  test('C8: one that was made without an address is replaced after a wait, and nothing starts in it', () => {
+describe('an unusable sandbox', () => {
+  test('C8: without an address is replaced after a wait, and nothing starts in it', () => {
     const story = makingPod();
     answerWith(story, { ips: [] });
     expect(story.view()).toMatchObject({ state: 'sandboxing.unfit', until: story.ports.now + 10_000 });
@@ -36,7 +36,7 @@ describe('a sandbox that is of no use', () => {
     expect(story.context().failure).toBeUndefined();
   });
 
-  test('C8: so long as none has an address the tries stay apart', () => {
+  test('C8: is replaced at intervals while none has an address', () => {
     const story = makingPod();
     for (const attempt of [0, 1, 2, 3]) {
       expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ attempt });
@@ -48,7 +48,7 @@ describe('a sandbox that is of no use', () => {
   });
 
   test.each([-60_000, 60_000, Number.NEGATIVE_INFINITY])(
-    'C8: the wait begins with the answer, though the runtime dates the sandbox %s ms from it',
+    'C8: waits from the response, although the creation time of the runtime differs by %s ms',
     (skew) => {
       const story = makingPod();
       answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
@@ -60,7 +60,7 @@ describe('a sandbox that is of no use', () => {
     },
   );
 
-  test('C8: on the network of the host it needs none, and of one that nothing is said of none is missed', () => {
+  test('C8: on the network of the host needs no address, and an unknown state is no flaw', () => {
     const onHost = podStory({ pod: aPod({ hostNetwork: true }) });
     expect(onHost.context().sandbox).toMatchObject({ ips: [] });
     expect(onHost.state()).toBe('active.running.steady');
@@ -70,7 +70,7 @@ describe('a sandbox that is of no use', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('C8: one that is made while the pod changes its network mode is replaced', () => {
+  test('C8: is replaced if the pod changes its network mode during the creation', () => {
     const story = makingPod();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
@@ -82,7 +82,7 @@ describe('a sandbox that is of no use', () => {
     expect(story.context().sandbox).toMatchObject({ attempt: 1, hostNetwork: true });
   });
 
-  test('C8: one that is adopted while the pod changes its network mode is replaced', () => {
+  test('C8: is replaced if the pod changes its network mode during the adoption', () => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     expect(story.state()).toBe('sandboxing.adopting');
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
@@ -91,7 +91,7 @@ describe('a sandbox that is of no use', () => {
     expect(story.context().sandbox).toMatchObject({ attempt: 1, hostNetwork: true });
   });
 
-  test('C8: one is replaced as soon as the runtime shows it without its address', () => {
+  test('C8: is replaced as soon as the runtime shows it without its address', () => {
     const story = podStory();
     const [sandbox] = story.world.sandboxes.values();
     if (sandbox === undefined) throw new Error('the pod has no sandbox');
@@ -101,7 +101,7 @@ describe('a sandbox that is of no use', () => {
     expect(story.context().sandbox).toMatchObject({ attempt: 1, ips: ['10.0.0.9'] });
   });
 
-  test('during the wait the end of its pod removes it', () => {
+  test('is removed if its pod terminates during the wait', () => {
     const story = makingPod();
     answerWith(story, { ips: [] });
     story.terminate();
@@ -110,7 +110,7 @@ describe('a sandbox that is of no use', () => {
   });
 });
 
-describe('a sandbox that an earlier agent has made, and that no list has shown', () => {
+describe('a sandbox of an earlier agent that no list has shown', () => {
   const pod = aPod({
     initContainers: [aContainer({ name: 'setup' })],
     containers: [aContainer({ imagePullPolicy: 'Always' })],
@@ -127,7 +127,7 @@ describe('a sandbox that an earlier agent has made, and that no list has shown',
     return story;
   }
 
-  test('C2: it is adopted with what runs in it as soon as it is shown', () => {
+  test('C2: is adopted with its containers as soon as it is shown', () => {
     const story = refusedPod();
     expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
     story.observe();
@@ -138,14 +138,14 @@ describe('a sandbox that an earlier agent has made, and that no list has shown',
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('until then the runtime is asked again for one', () => {
+  test('is preceded by further attempts to create one', () => {
     const story = refusedPod();
     story.ports.advance(10_000);
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
   });
 
-  test('one that the pod has lost is not it, although an older list shows it still', () => {
+  test('is not a sandbox that the pod has lost, although an outdated list still shows it', () => {
     const story = podStory();
     const before = story.world.observed(aPod());
     story.ports.hold('runSandbox');
@@ -161,7 +161,7 @@ describe('a sandbox that an earlier agent has made, and that no list has shown',
     expect(story.ports.asked('inspectSandbox')).toHaveLength(looks);
   });
 
-  test('the slots of containers that were getting ready meanwhile are free', () => {
+  test('frees the slots of containers that were preparing meanwhile', () => {
     const story = podStory({ pod: aPod({ containers: pod.spec.containers }), held: ['runSandbox', 'pullImage'] });
     story.world.sandbox(pod);
     story.world.run(pod, 'main');
@@ -174,9 +174,9 @@ describe('a sandbox that an earlier agent has made, and that no list has shown',
   });
 });
 
-describe('C8: where the runtime has not found what a container is made from or in', () => {
+describe('C8: if the runtime does not find the image or sandbox of a container', () => {
   test.each(['createContainer', 'startContainer'] as const)(
-    'it is asked about the sandbox, and one that is gone is replaced at once: %s',
+    'the sandbox is queried, and replaced at once if it is gone: %s',
     (port) => {
       const story = podStory({ held: [port] });
       const [sandbox = ''] = story.world.sandboxes.keys();
@@ -189,7 +189,7 @@ describe('C8: where the runtime has not found what a container is made from or i
     },
   );
 
-  test('the pod stays in a sandbox that is there, and the container waits', () => {
+  test('the pod remains in an existing sandbox, and the container waits', () => {
     const story = podStory({ held: ['createContainer'] });
     story.ports.fail('createContainer', 'NotFound');
     expect(story.ports.asked('inspectSandbox')).toHaveLength(1);
@@ -197,14 +197,14 @@ describe('C8: where the runtime has not found what a container is made from or i
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('nothing is asked after any other failure', () => {
+  test('the sandbox is not queried after any other failure', () => {
     const story = podStory({ held: ['createContainer'] });
     story.ports.fail('createContainer', 'CreateContainerError');
     expect(story.ports.asked('inspectSandbox')).toEqual([]);
   });
 });
 
-describe('C8: a pod whose containers run once, and that loses its sandbox before all have run', () => {
+describe('C8: a pod whose containers run once and that loses its sandbox before all have run', () => {
   const once = aPod({
     restartPolicy: 'Never',
     initContainers: [aContainer({ name: 'setup' })],
@@ -227,7 +227,7 @@ describe('C8: a pod whose containers run once, and that loses its sandbox before
     for (const [id, sandbox] of world.sandboxes) world.sandboxes.set(id, { ...sandbox, state: 'notReady' });
   };
 
-  test('gets no other where the agent finds one that was made and never started', () => {
+  test('gets no other if the agent finds a container that was created and never started', () => {
     const story = podStory({
       pod: aPod({ restartPolicy: 'Never' }),
       before: (world, pod) => {
@@ -240,7 +240,7 @@ describe('C8: a pod whose containers run once, and that loses its sandbox before
     expect(podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' }).phase).toBe('Failed');
   });
 
-  test('gets no other where the runtime shows one that was made and is being started', () => {
+  test('gets no other if the runtime shows a container that is being started', () => {
     const story = podStory({ pod: aPod({ restartPolicy: 'Never' }), held: ['startContainer'] });
     losing(story.world);
     story.observe();
@@ -253,7 +253,7 @@ test.each([
   ['OnFailure', 1, 'sandboxing'],
   ['Always', 0, 'sandboxing'],
 ] as const)(
-  'C8: %s and exit code %s: init containers and sidecars alone are no reason for another sandbox',
+  'C8: %s and exit code %s: init containers and sidecars alone do not require another sandbox',
   (restartPolicy, exitCode, state) => {
     const initContainers = [aContainer({ name: 'setup' }), aContainer({ name: 'proxy', restartPolicy: 'Always' })];
     const pod = aPod({ restartPolicy, initContainers });

@@ -35,7 +35,7 @@ describe('the order in which containers stop', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('C11: all share one grace, and once it is over each is signalled whatever the others do', () => {
+  test('C11: all share one grace period, after which each is signalled whatever the others do', () => {
     const story = runningPod();
     const deadline = story.ports.now + 30_000;
     story.terminate(30);
@@ -50,11 +50,11 @@ describe('the order in which containers stop', () => {
     expect(new Set(story.ports.asked('stopContainer').map((input) => input.deadline))).toEqual(new Set([deadline]));
   });
 
-  test('C10: what goes on in a pod that completes has its whole grace from then, however long ago the others ended', () => {
+  test('C10: the remaining containers of a completing pod have its whole grace period from then', () => {
     const once = aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] });
     const story = podStory({
       pod: once,
-      held: ['inspectSandbox', 'stopContainer', 'pickMoment'],
+      held: ['inspectSandbox', 'stopContainer', 'pickTime'],
       before: (world) => {
         world.sandbox(once);
         for (const name of ['first', 'main']) world.run(once, name, { id: name });
@@ -65,21 +65,21 @@ describe('the order in which containers stop', () => {
     story.ports.answer('inspectSandbox');
     expect(story.state()).toBe('terminating.beginning');
     expect(signalled(story)).toEqual([]);
-    story.ports.answer('pickMoment');
+    story.ports.answer('pickTime');
     const until = story.ports.now + 30_000;
     expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
     expect(story.ports.asked('stopContainer').map(({ deadline }) => deadline)).toEqual([until]);
   });
 
-  test('C10: a command that comes before that says from when the grace counts', () => {
+  test('C10: an earlier command determines the start of the grace period', () => {
     const story = runningPod(aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] }));
-    story.ports.hold('pickMoment');
+    story.ports.hold('pickTime');
     story.die('main-0-0', 0);
     expect(story.state()).toBe('terminating.beginning');
     const until = story.ports.now + 5_000;
     story.terminate(5);
     story.ports.advance(1_000);
-    story.ports.answer('pickMoment');
+    story.ports.answer('pickTime');
     expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
   });
 
@@ -100,7 +100,7 @@ describe('the order in which containers stop', () => {
     expect(signalled(story)).toEqual(['main-0-0']);
   });
 
-  test('C11, C10: a shorter second command counts for those that still wait', () => {
+  test('C11, C10: a shorter second command applies to those that still wait', () => {
     const story = runningPod();
     story.terminate(30);
     story.terminate(5);
@@ -110,7 +110,7 @@ describe('the order in which containers stop', () => {
     expect(signalled(story)).toEqual(expect.arrayContaining(['first-0-0', 'second-0-0']));
   });
 
-  test('C11, C9: so do the sidecars of a pod whose regular containers are done, within its own grace', () => {
+  test('C11, C9: the sidecars of a pod whose regular containers have completed stop within its own grace period', () => {
     const story = runningPod({ ...pod, spec: { ...pod.spec, restartPolicy: 'Never' } });
     story.die('a-0-0', 0);
     story.ports.advance(5_000);
@@ -123,7 +123,7 @@ describe('the order in which containers stop', () => {
     expect(story.state()).toBe('finished');
   });
 
-  test('C11: a sidecar that is gone already, or ends before its turn, holds nobody up', () => {
+  test('C11: a sidecar that is gone, or exits before its turn, blocks none', () => {
     const story = runningPod();
     story.terminate();
     story.die('second-0-0', 1);
@@ -132,7 +132,7 @@ describe('the order in which containers stop', () => {
     expect(signalled(story)).toEqual(['a-0-0', 'b-0-0', 'first-0-0']);
   });
 
-  test('C11: a sidecar that is still to start when the pod ends never starts, and holds nobody up', () => {
+  test('C11: a sidecar that has not started when the pod terminates never starts, and blocks none', () => {
     const story = podStory({ pod, held: ['startContainer', 'stopContainer'] });
     expect(story.containers()).toMatchObject({ first: 'launching.making.starting', second: 'pending.waiting' });
     story.terminate();
@@ -142,7 +142,7 @@ describe('the order in which containers stop', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('C10: a pod that had been done before the agent came gives its sidecars all of its grace', () => {
+  test('C10: a pod that had completed before the agent started grants its sidecars its whole grace period', () => {
     const once = aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] });
     const story = podStory({
       pod: once,
@@ -158,7 +158,7 @@ describe('the order in which containers stop', () => {
   });
 });
 
-test('a container that an update takes out is removed, and one of its name that comes back starts over', () => {
+test('a container that an update removes is removed, and one of the same name starts over', () => {
   const story = podStory({ pod });
   story.send({ type: 'pod.update', pod: aPod({ ...pod.spec, containers: [aContainer({ name: 'a' })] }) });
   expect(Object.keys(story.containers())).toEqual(['first', 'second', 'a']);

@@ -4,7 +4,7 @@ import type { Probe } from '../../../kubernetes/api/schema/container.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
 import type { ProbeFact } from '../../../machines/shared/events.ts';
-import { type ProbeAnswer, provided } from '../../../machines/shared/ports.ts';
+import { type ProbeResult, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -30,7 +30,7 @@ function inputOf({ kind = 'readiness', probe = {}, holds: _, ...over }: Over): P
 function probeStory(over: Over = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('runProbe');
-  if (over.holds) ports.hold('pickMoment');
+  if (over.holds) ports.hold('pickTime');
   const parent = ear<ProbeFact>();
   const actor = childOf(parent.ref, provided(probeMachine, ports), { id: 'probe', input: inputOf(over) });
   const told: string[] = [];
@@ -41,7 +41,7 @@ function probeStory(over: Over = {}) {
     told,
     state: () => statePath(actor.getSnapshot().value),
     /** The next try comes when it is due, takes so long, and is answered. */
-    tries: (result: ProbeAnswer['result'], tookMs = 0) => {
+    tries: (result: ProbeResult['result'], tookMs = 0) => {
       ports.advance(ports.untilNext ?? 0);
       const beganAt = ports.now;
       ports.advance(tookMs);
@@ -51,8 +51,8 @@ function probeStory(over: Over = {}) {
   };
 }
 
-describe('when it tries', () => {
-  test('first after its initial delay, then once a period from the beginning of each try', () => {
+describe('its attempts', () => {
+  test('start after its initial delay, then one period after the start of the previous one', () => {
     const story = probeStory({ probe: { initialDelaySeconds: 5 } });
     expect([story.state(), story.ports.untilNext]).toEqual(['failing.waiting', 5_000]);
     story.tries('failure', 300);
@@ -60,13 +60,13 @@ describe('when it tries', () => {
     expect(story.ports.asked('runProbe')).toMatchObject([{ container: 'main', kind: 'readiness', id: 'c1' }]);
   });
 
-  test('at once after a try that took longer than a period', () => {
+  test('follow at once after one that took longer than a period', () => {
     const story = probeStory();
     story.tries('failure', 12_000);
     expect(story.ports.untilNext).toBe(0);
   });
 
-  test('after no longer than that, although the clock was set back since its run began, or during a try', () => {
+  test('are not delayed further, although the clock was set back since the run started, or during an attempt', () => {
     const HOUR = 3_600_000;
     const story = probeStory({ probe: { initialDelaySeconds: 5 }, startedAt: START + HOUR });
     expect(story.ports.untilNext).toBe(5_000);
@@ -83,17 +83,17 @@ describe('when it tries', () => {
     expect(adopted.ports.untilNext).toBe(10_000);
   });
 
-  test('C29: of a run that had begun before the agent, after a random delay within a period', () => {
+  test('C29: start after a random delay within a period if the run started before the agent', () => {
     const story = probeStory({ adopted: true, passed: true });
     expect([story.state(), story.ports.untilNext]).toEqual(['passing.waiting', 5_000]);
-    expect(story.ports.asked('pickMoment')).toEqual([{ withinMs: 10_000 }]);
+    expect(story.ports.asked('pickTime')).toEqual([{ withinMs: 10_000 }]);
   });
 
-  test('C29: what it had come to is its result while that moment is being chosen, and when it cannot be', () => {
+  test('C29: keep the previous result while the delay is chosen, and if it cannot be', () => {
     const begins = (over: Over) => {
       const story = probeStory({ adopted: true, ...over, holds: true });
       const before = story.state();
-      story.ports.fail('pickMoment', 'InternalError');
+      story.ports.fail('pickTime', 'InternalError');
       return [before, story.state()];
     };
     expect(begins({ passed: true })).toEqual(['passing.spreading', 'passing.waiting']);
@@ -102,7 +102,7 @@ describe('when it tries', () => {
     expect(begins({ kind: 'startup' })).toEqual(['unknown.spreading', 'unknown.waiting']);
   });
 
-  test('again after a port that failed', () => {
+  test('continue after a port that failed', () => {
     const story = probeStory();
     story.ports.advance(0);
     story.ports.fail('runProbe', 'InternalError');
@@ -110,8 +110,8 @@ describe('when it tries', () => {
   });
 });
 
-describe('what it comes to', () => {
-  test('C29: readiness begins as failed, liveness as passed, startup as unknown', () => {
+describe('its result', () => {
+  test('C29: is initially failed for readiness, passed for liveness, and unknown for startup', () => {
     const kinds = ['readiness', 'liveness', 'startup'] as const;
     expect(kinds.map((kind) => probeStory({ kind }).state())).toEqual([
       'failing.waiting',
@@ -120,7 +120,7 @@ describe('what it comes to', () => {
     ]);
   });
 
-  test('so many in a row change it, and are told once', () => {
+  test('changes after the threshold, with one report', () => {
     const story = probeStory({ probe: { successThreshold: 2, failureThreshold: 3 } });
     for (const result of ['success', 'failure', 'success'] as const) story.tries(result);
     expect([story.state(), story.facts()]).toEqual(['failing.waiting', []]);
@@ -133,7 +133,7 @@ describe('what it comes to', () => {
     expect([story.state(), story.facts().at(-1)]).toEqual(['failing.waiting', 'readiness probe.failed 100000']);
   });
 
-  test('a fault of the tool neither counts nor breaks a row', () => {
+  test('ignores an attempt that could not be run', () => {
     const story = probeStory({ kind: 'liveness', probe: { failureThreshold: 2 } });
     for (const result of ['failure', 'error', 'error'] as const) story.tries(result);
     expect(story.facts()).toEqual([]);
@@ -141,7 +141,7 @@ describe('what it comes to', () => {
     expect(story.facts()).toEqual(['liveness probe.failed 30000']);
   });
 
-  test('a startup probe passes once, or fails by its threshold of three', () => {
+  test('passes once for startup, or fails after three failures', () => {
     const passed = probeStory({ kind: 'startup' });
     passed.tries('success');
     expect([passed.state(), passed.facts()]).toEqual(['passing.waiting', ['startup probe.succeeded 0']]);
@@ -150,7 +150,7 @@ describe('what it comes to', () => {
     expect([failed.state(), failed.facts()]).toEqual(['failing.waiting', ['startup probe.failed 20000']]);
   });
 
-  test("each try that is no success is told in the kubelet's words", () => {
+  test('is recorded in the wording of the kubelet for each attempt without success', () => {
     const story = probeStory({ kind: 'liveness' });
     for (const result of ['success', 'failure', 'warning', 'error'] as const) story.tries(result);
     expect(story.told).toEqual([
@@ -161,8 +161,8 @@ describe('what it comes to', () => {
   });
 });
 
-describe('whatever comes in whenever', () => {
-  const answer = (result: ProbeAnswer['result']): ProbeAnswer => ({ result, message: '', beganAt: 1, at: 1 });
+describe('in any order of events', () => {
+  const answer = (result: ProbeResult['result']): ProbeResult => ({ result, message: '', beganAt: 1, at: 1 });
   const walks = (['startup', 'liveness', 'readiness'] as const).flatMap((kind) =>
     [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>
       stepsOf({
@@ -171,21 +171,21 @@ describe('whatever comes in whenever', () => {
         events: () => [{ type: 'timer.elapsed' }],
         outputs: {
           runProbe: () => (['success', 'warning', 'failure', 'error'] as const).map(answer),
-          pickMoment: () => [{ at: 1 }],
+          pickTime: () => [{ at: 1 }],
         },
         distinguish: ({ context }: AnyMachineSnapshot) => [context.last, Math.min(context.inARow, 4)],
       }),
     ),
   );
 
-  test('every state is reached, and none is an end: it goes on until its container ends it', () => {
+  test('reaches every state and no end until its container stops it', () => {
     const reached = new Set(walks.flatMap(({ nextState }) => leavesOf(nextState)));
     const missed = atomicStates(probeMachine).filter((node) => !reached.has(node) && !isPassing(node));
     expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
     expect(new Set(walks.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
   });
 
-  test('a wait always knows its end', () => {
+  test('always knows the end of a wait', () => {
     const waits = walks.filter(({ nextState }) => leavesOf(nextState).some(({ meta }) => meta?.until === 'dueAt'));
     expect(waits.length).toBeGreaterThan(50);
     expect(waits.filter(({ nextState }) => !(nextState.context.dueAt > 0))).toEqual([]);

@@ -36,11 +36,11 @@ function registrationStory({ isSilent = false } = {}) {
   };
 }
 
-test('C33: the node is registered as soon as the runtime has answered, then its CSINode is made for that Node, and each is told when it is done', () => {
+test('C33: the node is registered as soon as the runtime has responded, then its CSINode is created, and each is reported', () => {
   const { ports, registered, made, state, heard, asks } = registrationStory();
   expect([state(), asks('registerNode'), asks('ensureCsiNode')]).toEqual(['registering', 1, 0]);
   registered();
-  expect([state(), ports.asked('ensureCsiNode')]).toEqual(['makingCsiNode', [{ uid: 'node-1-uid' }]]);
+  expect([state(), ports.asked('ensureCsiNode')]).toEqual(['creatingCsiNode', [{ uid: 'node-1-uid' }]]);
   expect(heard()).toEqual([{ type: 'node.registered', uid: 'node-1-uid' }]);
   made();
   expect(heard()).toEqual([{ type: 'node.registered', uid: 'node-1-uid' }, { type: 'node.csiInitialized' }]);
@@ -50,8 +50,8 @@ test('C33: the node is registered as soon as the runtime has answered, then its 
 
 test.each([
   { port: 'registerNode', at: 'registering', waiting: 'awaitingRegistration' },
-  { port: 'ensureCsiNode', at: 'makingCsiNode', waiting: 'awaitingCsiNode' },
-] as const)('$port is tried again after a wait that doubles from 200 ms to 7 s', ({ port, at, waiting }) => {
+  { port: 'ensureCsiNode', at: 'creatingCsiNode', waiting: 'awaitingCsiNode' },
+] as const)('$port is retried after a wait that doubles from 200 ms to 7 s', ({ port, at, waiting }) => {
   const { ports, registered, failed, state, failure, heard, asks } = registrationStory();
   if (port === 'ensureCsiNode') registered();
   const told = heard();
@@ -66,14 +66,14 @@ test.each([
   expect(heard()).toEqual(told);
 });
 
-test('C33: once the node is registered the waits begin anew, and nothing is left of the failure', () => {
+test('C33: the registration of the node resets failure and back-off', () => {
   const { ports, registered, failed, made, state, failure } = registrationStory();
   for (const wait of WAITS.slice(0, 4)) {
     failed('registerNode');
     ports.advance(wait);
   }
   registered();
-  expect([state(), failure()]).toEqual(['makingCsiNode', undefined]);
+  expect([state(), failure()]).toEqual(['creatingCsiNode', undefined]);
   failed('ensureCsiNode');
   expect(ports.untilNext).toBe(200);
   ports.advance(200);
@@ -81,7 +81,7 @@ test('C33: once the node is registered the waits begin anew, and nothing is left
   expect([state(), failure(), ports.untilNext]).toEqual(['registered', undefined, undefined]);
 });
 
-test('a node that was registered is not registered again because its CSINode could not be made', () => {
+test('a failed creation of the CSINode does not register the node again', () => {
   const { ports, registered, failed, made, heard, asks } = registrationStory();
   registered();
   failed('ensureCsiNode');
@@ -91,7 +91,7 @@ test('a node that was registered is not registered again because its CSINode cou
   expect([asks('registerNode'), asks('ensureCsiNode')]).toEqual([1, 2]);
 });
 
-test('a clock that is set back makes a wait no longer', () => {
+test('a wait is not extended if the clock is set back', () => {
   const { ports, failed, asks } = registrationStory();
   failed('registerNode');
   ports.setClock(-3_600_000);
@@ -99,7 +99,7 @@ test('a clock that is set back makes a wait no longer', () => {
   expect(asks('registerNode')).toBe(2);
 });
 
-test('what was found of the node is recorded once it is registered', () => {
+test('events about the node are recorded once it is registered', () => {
   const { ports, registered, failed, events } = registrationStory();
   failed('registerNode');
   ports.advance(200);
@@ -108,7 +108,7 @@ test('what was found of the node is recorded once it is registered', () => {
   expect(events()).toEqual(['Normal NodeHasSufficientPID: enough']);
 });
 
-test('C33: a node whose runtime has not answered waits for it, and registers at once when it does', () => {
+test('C33: a node waits for its runtime to respond, and then registers at once', () => {
   const { ports, see, state, asks } = registrationStory({ isSilent: true });
   expect([state(), asks('registerNode')]).toEqual(['awaitingRuntime', 0]);
   ports.advance(4_999);
@@ -117,12 +117,12 @@ test('C33: a node whose runtime has not answered waits for it, and registers at 
   expect([state(), asks('registerNode'), ports.untilNext]).toEqual(['registering', 1, undefined]);
 });
 
-test('C33: a runtime that does not answer keeps no node from its cluster for longer than 5 s', () => {
+test('C33: a runtime that does not respond delays the registration by at most 5 s', () => {
   const { ports, see, state, registered, asks } = registrationStory({ isSilent: true });
   ports.advance(5_000);
   expect([state(), asks('registerNode')]).toEqual(['registering', 1]);
   registered();
   // That it answers then is for the status to tell.
   see();
-  expect([state(), asks('registerNode')]).toEqual(['makingCsiNode', 1]);
+  expect([state(), asks('registerNode')]).toEqual(['creatingCsiNode', 1]);
 });

@@ -94,8 +94,8 @@ function shownTree() {
   return { actor, tree, child };
 }
 
-describe('the tree of actors', () => {
-  test('has a machine by what its own chart declares: state, tag, wait, deadline, failure and facts', () => {
+describe('the actor tree', () => {
+  test('shows what the chart of a machine declares: state, tag, wait, deadline, failure and facts', () => {
     expect(shownTree().child('sda')).toEqual({
       id: 'disk/sda',
       machine: 'disk',
@@ -116,7 +116,7 @@ describe('the tree of actors', () => {
     });
   });
 
-  test('has feeds before machines: one as it has told of itself, the others as active', () => {
+  test('shows feeds before machines: one by its report, the others as active', () => {
     expect(
       shownTree()
         .tree()
@@ -134,14 +134,14 @@ describe('the tree of actors', () => {
     expect(shownTree().child('fan')?.tags).toEqual(['waiting', 'spinning']);
   });
 
-  test('shows an actor that a fault has ended as broken', () => {
+  test('shows a failed actor as broken', () => {
     const { actor, child } = shownTree();
     actor.getSnapshot().children.light?.send({ type: 'fail' });
     expect(child('light')).toMatchObject({ state: 'broken', tags: ['broken'] });
     expect(child('fan')).toMatchObject({ tags: ['waiting', 'spinning'] });
   });
 
-  test('makes a node again only when its actor, or one below it, has changed', () => {
+  test('rebuilds a node only when its actor, or a descendant, has changed', () => {
     const { actor, tree } = shownTree();
     const before = tree();
     expect(tree()).toBe(before);
@@ -155,7 +155,7 @@ describe('the tree of actors', () => {
     ]);
   });
 
-  test('is what explain prints, calls left out, for what waits for them says so', () => {
+  test('is what explain prints, except for calls, which appear as waits', () => {
     const explanation: NodeExplanation = {
       name: 'host',
       at: 5_000,

@@ -35,7 +35,7 @@ test('every port, feed and timer of every machine is provided under its own name
   expect([...asked].toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
-test('the machine whose ports are provided stays as it is', () => {
+test('providing ports leaves the original machine unchanged', () => {
   const { actors } = nodeAgentMachine.implementations;
   provided(nodeAgentMachine, new FakePorts(0));
   expect(nodeAgentMachine.implementations.actors).toBe(actors);

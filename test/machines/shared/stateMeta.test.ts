@@ -20,28 +20,28 @@ const NO_PORTS = [...machines.map(({ id }) => id), 'ticker'];
 
 const byName = machines.map((machine) => [machine.id, machine] as const);
 
-describe.each(byName)('waiting is visible: %s', (_, machine) => {
+describe.each(byName)('every wait is visible: %s', (_, machine) => {
   const states = atomicStates(machine).filter((node) => !isPassing(node));
   const silent = states.filter((node) => metaOf(node).waitsFor === undefined);
 
-  test('every state in which it can stay either rests or says what it waits for', () => {
+  test('every state that can last either rests or declares what it waits for', () => {
     const resting = states.filter((node) => tagsOf(node).some((tag) => RESTING.some((each) => each === tag)));
     expect(silent.filter((node) => !resting.includes(node)).map(nameOf)).toEqual([]);
   });
 
-  test('a state that says nothing asks no port, and waits for no time', () => {
+  test('a state without a wait invokes no port and no timer', () => {
     const asked = silent.flatMap((node) => node.invoke.map(({ src }) => [nameOf(node), src]));
     expect(asked.filter(([, src]) => !NO_PORTS.some((name) => name === src))).toEqual([]);
   });
 
-  test('every wait for a time says until when', () => {
+  test('every timed wait declares its end', () => {
     const timed = states.filter((node) => node.invoke.some(({ src }) => src === 'timer') && !isOnlyRepeated(node));
     const vague = timed.filter((node) => metaOf(node).until === undefined && metaOf(node).afterMs === undefined);
     expect(vague.map(nameOf)).toEqual([]);
   });
 });
 
-test.each(byName)('each state of %s, with those around it, has exactly one of the seven tags', (_, machine) => {
+test.each(byName)('each state of %s, with its parents, has exactly one category', (_, machine) => {
   const kinds: readonly string[] = STATE_TAGS;
   const odd = atomicStates(machine).filter((node) => tagsOf(node).filter((tag) => kinds.includes(tag)).length !== 1);
   expect(odd.map((node) => [nameOf(node), ...tagsOf(node)])).toEqual([]);

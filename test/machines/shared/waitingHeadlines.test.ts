@@ -76,7 +76,7 @@ const needing = (state: string, name: string, image: Waiting): Waiting => {
 const isQueued = (view: Waiting): boolean =>
   [view, ...(view.children ?? [])].some(({ state }) => state.endsWith('queued'));
 
-const lineOf = ({ waitingFor, until }: Waiting) => `waiting for ${waitingFor}${until ? ' until' : ''}`;
+const waitingOrder = ({ waitingFor, until }: Waiting) => `waiting for ${waitingFor}${until ? ' until' : ''}`;
 
 /** The headline of a pod that waits for nothing else. */
 const pod = {
@@ -123,10 +123,10 @@ const headline = {
 const own: Readonly<Record<string, (view: Waiting) => string>> = headline;
 const named = machines.map((machine) => [machine.id, machine] as const);
 
-describe('the headline of every state that waits names who waits, for what, until when and why', () => {
+describe('the headline of every waiting state contains the actor, the wait, its end and its reason', () => {
   test.each([...named, ['imageOfVolume', imageMachine] as const])('%s', (name, machine) => {
     // Those without a headline of their own have a line in the tree.
-    const told = waitsOf(machine).map((view) => [view.state, (own[name] ?? lineOf)(view)]);
+    const told = waitsOf(machine).map((view) => [view.state, (own[name] ?? waitingOrder)(view)]);
     expect(Object.fromEntries(told)).toEqual(HEADLINES[name] ?? {});
   });
 });

@@ -27,14 +27,14 @@ function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patience
   };
 }
 
-test('C2: what a former run had no acknowledgement of is sent at once', () => {
+test('C2: sends at once what an earlier run had not seen acknowledged', () => {
   const { asked, took, state } = sinkStory([{ uid: 'a', version: 1 }]);
   expect([state(), asked()]).toEqual(['sending', ['a']]);
   took(1);
   expect(state()).toBe('idle');
 });
 
-test('while one is sent a later version of a pod takes the place of an earlier one, and pods go in turn', () => {
+test('replaces a waiting status by a later version, and serves pods in order', () => {
   const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   for (const version of [1, 2]) change('b', version);
   change('a', 2);
@@ -44,14 +44,14 @@ test('while one is sent a later version of a pod takes the place of an earlier o
   expect([state(), asked()]).toEqual(['idle', ['a', 'b', 'a']]);
 });
 
-test('a version that was sent already with the one before is not sent again', () => {
+test('does not send a version again that was included in the previous one', () => {
   const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   change('a', 2);
   took(2);
   expect([state(), asked()]).toEqual(['idle', ['a']]);
 });
 
-test('eight are sent at a time, of each pod one; who hangs keeps none of the others', () => {
+test('sends eight at a time, one per pod, and a hanging one blocks none of the others', () => {
   const { change, took, asked, state } = sinkStory();
   const uids = Array.from({ length: 10 }, (_, index) => `pod-${index}`);
   for (const uid of uids) change(uid, 1);
@@ -64,7 +64,7 @@ test('eight are sent at a time, of each pod one; who hangs keeps none of the oth
   expect(state()).toBe('sending');
 });
 
-test('what was not taken is tried again also while others keep the sink busy', () => {
+test('retries a rejected status while others are being sent', () => {
   const { ports, change, failed, asked } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   change('b', 1);
@@ -72,7 +72,7 @@ test('what was not taken is tried again also while others keep the sink busy', (
   expect(asked()).toEqual(['a', 'b', 'a']);
 });
 
-test("what was not taken is tried again after 10 s, which others' failures do not put off", () => {
+test('retries a rejected status after 10 s, which failures of others do not postpone', () => {
   const { ports, change, failed, took, asked, state, failure, children } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
@@ -87,7 +87,7 @@ test("what was not taken is tried again after 10 s, which others' failures do no
   expect([state(), failure(), children()]).toEqual(['idle', undefined, []]);
 });
 
-test('the next status of a pod whose last was not taken is sent at once, and is its only one', () => {
+test('sends the next status of a pod at once after a rejected one, and only that', () => {
   const { ports, change, failed, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   change('a', 2);
@@ -97,11 +97,11 @@ test('the next status of a pod whose last was not taken is sent at once, and is 
   expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
 });
 
-describe('a sink that is patient', () => {
+describe('a sink that defers statuses', () => {
   const PATIENCE = { patienceMs: 1_000 };
   const LATER = { mayWait: true };
 
-  test('gets what can wait with what follows, which does not put it off', () => {
+  test('gets a deferrable status with the next one, which does not postpone it', () => {
     const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
     change('a', 1, LATER);
     expect([state(), asked()]).toEqual(['gathering', []]);
@@ -115,7 +115,7 @@ describe('a sink that is patient', () => {
     expect([state(), asked(), children()]).toEqual(['idle', ['a'], []]);
   });
 
-  test('gets what others act on at once, and what waited with it', () => {
+  test('gets statuses that others act on at once, together with the deferred ones', () => {
     const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
     change('a', 1, LATER);
     change('b', 1, LATER);
@@ -128,7 +128,7 @@ describe('a sink that is patient', () => {
     expect([state(), asked()]).toEqual(['idle', ['a', 'b']]);
   });
 
-  describe('of many pods that come at once', () => {
+  describe('with many new pods', () => {
     const FIRST = { ...LATER, isFirst: true };
     const many = (count: number) => {
       const story = sinkStory([], PATIENCE);
@@ -151,7 +151,7 @@ describe('a sink that is patient', () => {
       expect(asked()).toEqual(uids);
     });
 
-    test('gets what follows the first status within a second, and nothing twice', () => {
+    test('gets a later status within a second, and nothing twice', () => {
       const { ports, change, took, asked, uids, takeAll, state, children } = many(9);
       ports.advance(3_000);
       takeAll(8);
@@ -165,7 +165,7 @@ describe('a sink that is patient', () => {
       expect([asked(), state(), children(), ports.untilNext]).toEqual([uids, 'idle', [], undefined]);
     });
 
-    test('gets at once what others act on, and the first status with it', () => {
+    test('gets at once what others act on, together with the first status', () => {
       const { ports, change, took, asked, uids, takeAll, state, children } = many(9);
       ports.advance(3_000);
       takeAll(8);
@@ -174,7 +174,7 @@ describe('a sink that is patient', () => {
       expect([asked(), state(), children(), ports.untilNext]).toEqual([uids, 'idle', [], undefined]);
     });
 
-    test('gets within a second, as usual, what is not the first status of its pod', () => {
+    test('gets within a second a status that is not the first of its pod', () => {
       const { ports, change, asked, takeAll } = many(9);
       change('other', 1, LATER);
       ports.advance(1_000);
@@ -182,7 +182,7 @@ describe('a sink that is patient', () => {
       expect(asked()).toContain('other');
     });
 
-    test('gets within a second, as usual, the first status of a pod that comes while others have changed', () => {
+    test('gets within a second the first status of a pod that comes while others have changed', () => {
       const { ports, change, asked } = sinkStory([], PATIENCE);
       for (let index = 0; index < 7; index += 1) change(`ran-${index}`, 2, LATER);
       change('new', 1, FIRST);
@@ -192,7 +192,7 @@ describe('a sink that is patient', () => {
       expect(asked().slice(-2)).toEqual(['new', 'newer']);
     });
 
-    test('gets what others act on before what has waited', () => {
+    test('gets statuses that others act on before deferred ones', () => {
       const { ports, change, asked, uids, takeAll } = many(30);
       ports.advance(FIRST_OF_MANY);
       change('other', 2);
@@ -200,7 +200,7 @@ describe('a sink that is patient', () => {
       expect(asked().slice(8)).toEqual(['other', ...uids.slice(8, 15)]);
     });
 
-    test('is tried again with the first statuses where it has failed', () => {
+    test('retries a rejected status together with the first statuses', () => {
       const { ports, failed, took, asked, uids, takeAll, state } = many(9);
       ports.advance(1_000);
       failed();
@@ -213,7 +213,7 @@ describe('a sink that is patient', () => {
     });
   });
 
-  test('gets what can wait with the status that has yet to be sent', () => {
+  test('gets a deferrable status with one that is still waiting', () => {
     const { change, took, asked, state } = sinkStory([], PATIENCE);
     change('a', 1);
     change('a', 2);
@@ -223,7 +223,7 @@ describe('a sink that is patient', () => {
     expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
   });
 
-  test('is not sent again what it has got meanwhile', () => {
+  test('does not get a status again that was included meanwhile', () => {
     const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
     change('a', 1);
     change('a', 2, LATER);
@@ -233,7 +233,7 @@ describe('a sink that is patient', () => {
     expect(asked()).toEqual(['a']);
   });
 
-  test('is tried again with what follows where it has failed, and others are no sooner for it', () => {
+  test('retries a rejected status with the next one, without sending others earlier', () => {
     const { ports, change, failed, took, asked, state } = sinkStory([], PATIENCE);
     change('a', 1);
     change('b', 1);
@@ -248,7 +248,7 @@ describe('a sink that is patient', () => {
     expect(asked()).toEqual(['a', 'b', 'a', 'b']);
   });
 
-  test('gets what waits although what was being sent has failed', () => {
+  test('gets deferred statuses although one being sent has failed', () => {
     const { ports, change, failed, took, asked, state } = sinkStory([], PATIENCE);
     change('a', 1);
     change('a', 2, LATER);
@@ -259,7 +259,7 @@ describe('a sink that is patient', () => {
     expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
   });
 
-  test('waits no longer to try again what a status that can wait takes the place of', () => {
+  test('drops a rejected status that a deferrable one replaces', () => {
     const { ports, change, failed, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }], PATIENCE);
     failed();
     expect(state()).toBe('awaitingRetry');
@@ -274,7 +274,7 @@ describe('a sink that is patient', () => {
   });
 });
 
-test('a sink without patience gets all at once', () => {
+test('a sink that defers none gets all at once', () => {
   const { change, asked } = sinkStory();
   change('a', 1, { mayWait: true });
   expect(asked()).toEqual(['a']);

@@ -5,7 +5,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     leaving: 'node host is waiting for the runtime to list the pods and containers to stop',
     recovering: 'node host is waiting for every pod source to list its pods',
     partial: 'node host is waiting for a pod source that is not readable yet and may own running pods',
-    draining: 'node host is waiting for its pods to end',
+    draining: 'node host is waiting for its pods to terminate',
   },
   pod: {
     awaitingOthers: 'pod web is waiting for the agent that created its sandbox to remove it (for 2m10s so far)',
@@ -40,12 +40,13 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'resetting.verifying': 'pod web is waiting for the runtime to report its sandbox (for 2m10s so far)',
     'resetting.awaitingRetry':
       'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
-    'resetting.draining': 'pod web is waiting for the containers of its lost sandbox to end (for 2m10s so far)',
-    'terminating.beginning': 'pod web is terminating (Removed): waiting for its grace to begin (for 2m10s so far)',
+    'resetting.draining': 'pod web is waiting for the containers of its lost sandbox to stop (for 2m10s so far)',
+    'terminating.beginning':
+      'pod web is terminating (Removed): waiting for its grace period to start (for 2m10s so far)',
     'terminating.containers.overdue':
-      'pod web is terminating (Removed): waiting for its containers to end (for 2m10s so far)',
+      'pod web is terminating (Removed): waiting for its containers to stop (for 2m10s so far)',
     'terminating.containers.graceful':
-      'pod web is terminating (Removed): waiting for its containers to end until 12:03:10 (in 14s)',
+      'pod web is terminating (Removed): waiting for its containers to stop until 12:03:10 (in 14s)',
     'terminating.stopping': 'pod web is terminating (Removed): waiting for its sandbox to stop (for 2m10s so far)',
     'terminating.awaitingStopRetry':
       'pod web is terminating (Removed): waiting for another attempt to stop its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
@@ -183,8 +184,8 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   pace: { pausing: 'waiting for its turn to send more commands to its containers and volumes' },
   activeDeadline: {
     counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
-    dating: 'waiting for the grace of its pod to begin',
-    ending: 'waiting for its pod to end until',
+    dating: 'waiting for the grace period of its pod to start',
+    ending: 'waiting for its pod to terminate until',
   },
   cgroups: {
     settingUp: 'waiting for the parent cgroups of pods to be set up',
@@ -196,23 +197,23 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'sharedWithOthers.waiting': 'waiting for pods of other agents to leave the cgroups until',
   },
   admission: {
-    askingServer: 'waiting for the API server to tell the labels of the node',
+    readingNode: 'waiting for the API server to return the labels of the node',
   },
   limiter: {
     full: 'waiting for one of its slots to be released',
     fullForNow: 'waiting for one of its slots to be released, or its holders to count as slow until',
   },
   statusSink: {
-    gathering: 'waiting for what follows the statuses that can wait',
+    gathering: 'waiting for further changes of pods whose status can wait',
     sending: 'waiting for pod statuses to be acknowledged',
     awaitingRetry: 'waiting for another attempt to send unacknowledged statuses until',
   },
   registration: {
-    awaitingRuntime: 'waiting for the runtime to answer, before the node is registered until',
+    awaitingRuntime: 'waiting for the runtime to respond, before the node is registered until',
     registering: 'waiting for the Node object to be registered',
     awaitingRegistration: 'waiting for another attempt to register the node until',
-    makingCsiNode: 'waiting for the CSINode object to be made',
-    awaitingCsiNode: 'waiting for another attempt to make the CSINode object until',
+    creatingCsiNode: 'waiting for the CSINode object to be created',
+    awaitingCsiNode: 'waiting for another attempt to create the CSINode object until',
   },
   nodeStatus: {
     awaitingRegistration: 'waiting for the node to be registered',
@@ -222,10 +223,10 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     awaitingRetry: 'waiting for another attempt to report the node status until',
   },
   mirror: {
-    held: 'waiting for the static pod of this name to end',
+    held: 'waiting for the static pod of this name to terminate',
     awaitingNode: 'waiting for the node to be registered',
     creating: 'waiting for the mirror pod to be created',
-    awaitingSight: 'waiting for the watch of pods to show the mirror pod until',
+    awaitingWatch: 'waiting for the watch of pods to show the mirror pod until',
     removing: 'waiting for the mirror pod to be removed',
     awaitingRetry: 'waiting for another attempt to bring the mirror pod up to date until',
   },
@@ -235,13 +236,13 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     current: 'waiting for the certificate to be due for renewal until',
     awaitingNames: 'waiting for an IP address of its Node, which a certificate has to name',
     requesting: 'waiting for a certificate to be requested',
-    awaitingApproval: 'waiting for somebody to approve its request for a certificate until',
+    awaitingApproval: 'waiting for its request for a certificate to be approved until',
     awaitingRetry: 'waiting for another attempt to get a certificate until',
   },
   lease: {
     renewing: 'waiting for the lease to be renewed',
     current: 'waiting for the next renewal of the lease until',
-    awaitingNode: 'waiting for a Node object, without which there is no lease, looked for again until',
+    awaitingNode: 'waiting for the Node object, without which there is no lease until',
     awaitingRetry: 'waiting for another attempt to renew the lease until',
   },
 };

@@ -52,7 +52,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
   };
 }
 
-test('it is mounted, and tells its pod where', () => {
+test('is mounted, and reports its path to its pod', () => {
   const story = volumeStory();
   story.start();
   expect(story.state()).toBe('mounted.steady');
@@ -66,7 +66,7 @@ test('it is mounted, and tells its pod where', () => {
   ]);
 });
 
-test('a failed mount waits 0.5 s, doubling to 122 s', () => {
+test('waits 0.5 s after a failed mount, doubling to 122 s', () => {
   const story = volumeStory();
   story.ports.hold('mountVolume');
   story.start();
@@ -81,7 +81,7 @@ test('a failed mount waits 0.5 s, doubling to 122 s', () => {
   expect(story.state()).toBe('mounted.steady');
 });
 
-test('an update of its pod shortens no back-off, and the next attempt is made with it', () => {
+test('does not shorten the back-off for an update of its pod, which the next attempt uses', () => {
   const story = volumeStory();
   story.ports.failNext('mountVolume', 'FailedMount');
   story.start();
@@ -93,7 +93,7 @@ test('an update of its pod shortens no back-off, and the next attempt is made wi
   expect(story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2']);
 });
 
-test('each call about it has a limit, which its state tells', () => {
+test('has a time limit for each call, shown by its state', () => {
   const story = volumeStory();
   for (const port of ['mountVolume', 'unmountVolume'] as const) story.ports.hold(port);
   story.start();
@@ -105,7 +105,7 @@ test('each call about it has a limit, which its state tells', () => {
   expect([mount?.limitMs, unmount?.limitMs]).toEqual([120_000, 1_200_000]);
 });
 
-test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a half-made mount too', (state) => {
+test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s is unmounted, including a partial mount', (state) => {
   const story = volumeStory();
   if (state !== 'mounted') story.ports.hold('mountVolume');
   story.start();
@@ -119,7 +119,7 @@ test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a 
   expect(story.reports().at(-1)).toMatchObject({ lifecycle: 'unmounted' });
 });
 
-test('a volume that is being unmounted is not waited for, also while its unmount fails', () => {
+test('does not block while it is being unmounted, even if the unmount fails', () => {
   const story = volumeStory();
   story.start();
   expect(story.hasTag('leaving')).toBe(false);
@@ -129,7 +129,7 @@ test('a volume that is being unmounted is not waited for, also while its unmount
   expect(story.hasTag('leaving')).toBe(true);
 });
 
-test('a failed unmount is tried again until it works', () => {
+test('retries a failed unmount until it succeeds', () => {
   const story = volumeStory();
   story.start();
   for (let times = 0; times < 2; times++) story.ports.failNext('unmountVolume', 'FailedUnmount');
@@ -147,7 +147,7 @@ describe('an update of its pod while it is mounted', () => {
   const versions = (story: ReturnType<typeof volumeStory>) =>
     story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version);
 
-  test('is written into a volume that shows its pod, which stays mounted for its pod', () => {
+  test('is written into a volume that exposes pod fields, which stays mounted', () => {
     const story = volumeStory(shown);
     story.start();
     expect(story.state()).toBe('mounted.steady');
@@ -161,7 +161,7 @@ describe('an update of its pod while it is mounted', () => {
     expect(story.reports().map((each) => each.type === 'volume.changed' && each.lifecycle)).toEqual(['mounted']);
   });
 
-  test('is tried again with the back-off of mounts, and forgets its failure when it works', () => {
+  test('is retried with the back-off of mounts, and clears its failure on success', () => {
     const story = volumeStory(shown);
     story.start();
     for (let times = 0; times < 2; times++) story.ports.failNext('mountVolume', 'FailedMount');
@@ -179,7 +179,7 @@ describe('an update of its pod while it is mounted', () => {
     expect(versions(story)).toEqual(['1', '2', '2', '3']);
   });
 
-  test.each(['refreshing', 'awaitingRefresh'])('does not keep it from being unmounted while %s', (state) => {
+  test.each(['refreshing', 'awaitingRefresh'])('does not prevent the unmount while %s', (state) => {
     const story = volumeStory(shown);
     story.start();
     story.ports.hold('mountVolume');
@@ -190,7 +190,7 @@ describe('an update of its pod while it is mounted', () => {
     expect(story.state()).toBe('unmounted');
   });
 
-  test('is nothing to a volume that has its content from elsewhere', () => {
+  test('is ignored by a volume with other content', () => {
     const story = volumeStory();
     story.start();
     story.update('2');
@@ -215,7 +215,7 @@ describe('C17: an image', () => {
     mounted: { kind: 'image', imageRef: 'sha256:1' },
   };
 
-  test('that is there is not pulled', () => {
+  test('that is present is not pulled', () => {
     const story = imageStory('IfNotPresent');
     expect(story.state()).toBe('gettingImage.checking');
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
@@ -226,7 +226,7 @@ describe('C17: an image', () => {
   test.each([
     ['IfNotPresent', null],
     ['Always', 'sha256:old'],
-  ] as const)('under %s with %j there is pulled in its turn, and gives its slot back', (policy, there) => {
+  ] as const)('under %s with %j present is pulled in its turn, and releases its slot', (policy, there) => {
     const story = imageStory(policy);
     story.ports.answer('findImage', { imageRef: there, at: START });
     expect(story.state()).toBe('gettingImage.queued');
@@ -245,7 +245,7 @@ describe('C17: an image', () => {
     story.ports.fail('pullImage', reason);
   };
 
-  test('that cannot be pulled is tried again after 10 s, doubling; its error is shown first, then the back-off', () => {
+  test('that cannot be pulled is retried after 10 s, doubling; its error is reported first, then the back-off', () => {
     const story = imageStory('Always');
     for (const wait of [10_000, 20_000]) {
       failPull(story);
@@ -266,7 +266,7 @@ describe('C17: an image', () => {
     expect([story.state(), story.failure(), story.waitingReason()]).toEqual(['mounted.steady', undefined, undefined]);
   });
 
-  test('tells of its pulls as a container does, but of the pod; what is wrong, of the containers that mount it as well', () => {
+  test('records its pulls for the pod, and errors also for the containers that mount it', () => {
     const story = imageStory('Always');
     failPull(story);
     story.ports.advance(3_000);
@@ -286,7 +286,7 @@ describe('C17: an image', () => {
     );
   });
 
-  test('C16: is told of those whose status shows it: the first init container that mounts it, and nobody after that', () => {
+  test('C16: is reported for the first init container that mounts it, and no later container', () => {
     const volumeMounts = [{ name: 'data', mountPath: '/data' }];
     const initContainers = [
       aContainer({ name: 'i' }),
@@ -306,7 +306,7 @@ describe('C17: an image', () => {
   test.each([
     ['InvalidImageName', 'InvalidImageName', 'findImage failed'],
     ['RuntimeError', 'ImageInspectError', 'Failed to inspect image "site:1": findImage failed'],
-  ] as const)('whose look fails with %s shows %s', (failure, reason, message) => {
+  ] as const)('whose check fails with %s shows %s', (failure, reason, message) => {
     const story = imageStory('IfNotPresent');
     story.ports.fail('findImage', failure);
     expect(story.state()).toBe('gettingImage.awaitingRetry');
@@ -318,7 +318,7 @@ describe('C17: an image', () => {
   });
 
   test.each(['findImage', 'pullImage'] as const)(
-    'that waits because the runtime was away in %s is looked for at its return, and that says nothing of it',
+    'that waits because the runtime was not available in %s is checked on its return, without an event',
     (port) => {
       const story = imageStory('Always');
       if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');
@@ -335,7 +335,7 @@ describe('C17: an image', () => {
     },
   );
 
-  test('that is absent under Never is waited for', () => {
+  test('that is absent under Never is awaited', () => {
     const story = imageStory('Never');
     story.ports.answer('findImage', { imageRef: null, at: START });
     expect(story.state()).toBe('gettingImage.missing');
@@ -350,7 +350,7 @@ describe('C17: an image', () => {
   });
 
   test.each(['checking', 'queued', 'pulling', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
-    'is given up while %s when its pod ends',
+    'is dropped while %s when its pod terminates',
     (state) => {
       const story = imageStory(state === 'missing' ? 'Never' : 'Always');
       if (state === 'awaitingRetry') story.ports.fail('findImage', 'RuntimeError');

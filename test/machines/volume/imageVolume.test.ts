@@ -10,7 +10,7 @@ const volumeMounts = [{ name: 'site', mountPath: '/site' }];
 const mounting = (name: string, more: Partial<Container> = {}) => aContainer({ name, volumeMounts, ...more });
 const pulled = (at: number) => ({ imageRef: 'sha256:site', sizeBytes: 1, startedAt: at, finishedAt: at });
 
-describe('C16: a pod of which the image of a volume cannot be pulled', () => {
+describe('C16: a pod whose image volume cannot be pulled', () => {
   const heldPod = (spec: Partial<PodSpec>, before?: Parameters<typeof podStory>[0]) => {
     const story = podStory({ pod: aPod({ volumes, ...spec }), held: ['pullImage'], ...before });
     expect(story.state()).toBe('preparing.volumes');
@@ -27,7 +27,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     return now?.kind === 'waiting' ? now.reason : now?.kind;
   };
 
-  test('starts the containers that do not mount it; the others show why they wait, and go on by themselves', () => {
+  test('starts the containers that do not mount it; the others report why they wait, and continue by themselves', () => {
     const story = heldPod({ containers: [mounting('main'), aContainer({ name: 'other' })] });
     expect(story.containers()).toEqual({ main: 'pending.awaitingVolumes', other: 'running.steady' });
     expect(reasonOf(story, 'main')).toBe('ErrImagePull');
@@ -42,7 +42,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     ]);
   });
 
-  test('runs the init containers before the one that mounts it, and nobody after that', () => {
+  test('runs the init containers before the one that mounts it, and no later container', () => {
     const initContainers = [aContainer({ name: 'first' }), mounting('second')];
     const story = heldPod({ initContainers, containers: [aContainer({ name: 'main' })] });
     expect(story.containers()).toMatchObject({
@@ -57,7 +57,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
   });
 
-  test('keeps what ran before the agent, and what crashes of that waits for the volume', () => {
+  test('keeps what ran before the agent, and crashed containers wait for the volume', () => {
     const story = heldPod(
       { containers: [mounting('main')] },
       {
@@ -75,14 +75,14 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     expect(story.containers()).toEqual({ main: 'running.steady' });
   });
 
-  test('ends when it is told to, without a look for the volume', () => {
+  test('terminates without waiting for the volume', () => {
     const story = heldPod({ containers: [mounting('main')] });
     story.terminate();
     expect(story.state()).toBe('terminated');
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
 
-  test('gets another sandbox meanwhile when its own is lost', () => {
+  test('gets another sandbox meanwhile if its own is lost', () => {
     const story = heldPod({ containers: [mounting('main'), aContainer({ name: 'other' })] });
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
@@ -92,7 +92,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
 
-  test('waits with all while its first try goes on, and while the runtime is away', () => {
+  test('waits with all containers during the first attempt, and while the runtime is not available', () => {
     const story = podStory({ pod: aPod({ volumes }), held: ['pullImage'] });
     expect(story.state()).toBe('preparing.volumes');
     story.ports.fail('pullImage', 'RuntimeUnavailable');
@@ -111,13 +111,13 @@ describe('C16: a container that waits for a volume', () => {
   };
   const there = { site: { kind: 'image' as const, imageRef: 'sha256:site' } };
 
-  test('goes on when it comes', () => {
+  test('continues when it is mounted', () => {
     const story = heldContainer();
     story.send({ type: 'container.update', pod: aPod({ volumes, containers: [mounting('main')] }), volumes: there });
     expect(story.state()).toBe('running.steady');
   });
 
-  test('waits on with another image, and goes on when it does not mount it any more', () => {
+  test('waits with another image, and continues when it does not mount it any more', () => {
     const story = heldContainer();
     const next = aPod({ volumes, containers: [mounting('main', { image: 'next' })] });
     story.send({ type: 'container.update', pod: next, volumes: {} });
@@ -127,7 +127,7 @@ describe('C16: a container that waits for a volume', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ imageRef: 'sha256:next' }]);
   });
 
-  test('takes a stop, a reset, and the loss of its sandbox', () => {
+  test('accepts a stop, a reset, and the loss of its sandbox', () => {
     const stopped = heldContainer();
     stopped.stop();
     expect(stopped.state()).toBe('stopped');

@@ -42,8 +42,8 @@ function mountedStory(...args: Parameters<typeof volumeStory>) {
   return story;
 }
 
-describe('C37: a volume that shows objects', () => {
-  test('is brought up to date at once when they change, and its pod is not told again', () => {
+describe('C37: a volume that exposes objects', () => {
+  test('is updated at once when they change, without another report to its pod', () => {
     const story = mountedStory();
     story.changed();
     expect([story.attempts(), story.state(), story.reports()]).toEqual([2, 'mounted.settling.current', 1]);
@@ -51,7 +51,7 @@ describe('C37: a volume that shows objects', () => {
     expect([story.attempts(), story.state()]).toEqual([2, 'mounted.steady']);
   });
 
-  test('is written once a second at most, however often they change, and last with what they are then', () => {
+  test('is written at most once a second, however often they change, and finally with their latest content', () => {
     const story = mountedStory();
     for (let update = 0; update < 10_000; update += 1) {
       story.changed();
@@ -67,7 +67,7 @@ describe('C37: a volume that shows objects', () => {
     expect([story.attempts(), story.state()]).toEqual([before + 1, 'mounted.steady']);
   });
 
-  test('is read again where they have changed while it was read, be it for its mount or for an update', () => {
+  test('is read again if they changed during a read, for its mount or an update', () => {
     const story = volumeStory();
     story.ports.hold('mountVolume');
     story.start();
@@ -85,7 +85,7 @@ describe('C37: a volume that shows objects', () => {
     expect([story.attempts(), story.state()]).toEqual([3, 'mounted.settling.current']);
   });
 
-  test('is updated with its pod, too, at the same pace', () => {
+  test('is updated with its pod, at the same pace', () => {
     const sources = [{ configMap: { name: 'settings' } }, { downwardAPI: { items: [] } }];
     const story = mountedStory({ name: 'data', projected: { sources } });
     story.changed();
@@ -97,7 +97,7 @@ describe('C37: a volume that shows objects', () => {
     expect(versions).toEqual([undefined, undefined, '3']);
   });
 
-  test('takes over when what it shows is to be had anew', () => {
+  test('continues when its token has to be renewed', () => {
     const story = mountedStory();
     story.ports.hold('mountVolume');
     story.changed();
@@ -107,7 +107,7 @@ describe('C37: a volume that shows objects', () => {
   });
 
   test.each(['mounting', 'updating'])(
-    'that failed while %s is tried at once when they change, unless that was just now',
+    'that failed while %s is retried at once when they change, unless that was just now',
     (when) => {
       const story = when === 'mounting' ? volumeStory() : mountedStory();
       story.ports.hold('mountVolume');
@@ -144,7 +144,7 @@ describe('C37: a volume that shows objects', () => {
 test.each<[string, Volume]>([
   ['an emptyDir', { name: 'data', emptyDir: {} }],
   ['what shows its pod alone', { name: 'data', downwardAPI: { items: [] } }],
-])('%s takes no notice of what its pod gets of the cluster', (_what, volume) => {
+])("%s ignores changes of its pod's objects", (_what, volume) => {
   const story = volumeStory(volume);
   story.ports.hold('mountVolume');
   story.start();
@@ -169,7 +169,7 @@ describe('C37: after a restart of the agent', () => {
     return told;
   };
 
-  test('a pod whose object is gone runs on as it is, and what crashes of it waits', () => {
+  test('a pod whose object is gone continues to run, and crashed containers wait', () => {
     const told = story({
       before: (world, pod) => {
         world.sandbox(pod);
@@ -185,11 +185,11 @@ describe('C37: after a restart of the agent', () => {
     expect(told.containers()).toEqual({ main: 'running.steady' });
   });
 
-  test('one of which nothing has run waits as ever', () => {
+  test('a pod without running containers waits as usual', () => {
     expect(story().state()).toBe('preparing.volumes');
   });
 
-  test('of one of which nothing runs any more it is told how it has ended, and only what starts anew waits', () => {
+  test('a pod whose containers have exited reports how, and only restarts wait', () => {
     const ended = story({
       before: (world, pod) => {
         world.sandbox(pod);

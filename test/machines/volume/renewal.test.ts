@@ -53,7 +53,7 @@ function tokenStory() {
   };
 }
 
-test('is renewed when the token is due, again and again, and stays mounted meanwhile', () => {
+test('is renewed repeatedly when the token is due, and stays mounted meanwhile', () => {
   const { ports, answer, state, meta, asked, lifecycles } = tokenStory();
   expect(state()).toBe('mounted.awaitingRenewal');
   expect(meta()).toEqual({ waitsFor: 'the next renewal of its token', until: 'dueAt' });
@@ -68,7 +68,7 @@ test('is renewed when the token is due, again and again, and stays mounted meanw
   expect(lifecycles()).toEqual(['mounted']);
 });
 
-test('goes by the moment that it was told last', () => {
+test('uses the latest renewal time', () => {
   const { ports, answer, state } = tokenStory();
   ports.advance(48 * MINUTE);
   answer(2_000);
@@ -76,7 +76,7 @@ test('goes by the moment that it was told last', () => {
   expect(state()).toBe('mounted.refreshing.current');
 });
 
-test('is not renewed once it shows no token any more', () => {
+test('is not renewed once it contains no token', () => {
   const { ports, answer, state } = tokenStory();
   ports.advance(48 * MINUTE);
   answer(undefined);
@@ -84,7 +84,7 @@ test('is not renewed once it shows no token any more', () => {
   expect([state(), ports.untilNext]).toEqual(['mounted.steady', undefined]);
 });
 
-test('a renewal that fails is tried again, ever later, and the old token stays', () => {
+test('retries a failed renewal with growing delays, and keeps the old token', () => {
   const { ports, answer, state, told, lifecycles } = tokenStory();
   ports.advance(48 * MINUTE);
   const waits = Array.from({ length: 4 }, () => {
@@ -102,7 +102,7 @@ test('a renewal that fails is tried again, ever later, and the old token stays',
   expect([ports.untilNext, lifecycles()]).toEqual([48 * MINUTE - 1_000, ['mounted']]);
 });
 
-test('an update of its pod is shown at once, and puts nothing off', () => {
+test('is updated with its pod at once, without postponing the renewal', () => {
   const { ports, answer, update, state } = tokenStory();
   ports.advance(20 * MINUTE);
   update('2');
@@ -113,7 +113,7 @@ test('an update of its pod is shown at once, and puts nothing off', () => {
   expect(ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2', '2']);
 });
 
-test('a clock that is set past it, or back, renews it', () => {
+test('is renewed if the clock is set past it, or back', () => {
   for (const by of [HOUR, -HOUR]) {
     const { ports, state } = tokenStory();
     ports.advance(MINUTE);
@@ -123,7 +123,7 @@ test('a clock that is set past it, or back, renews it', () => {
   }
 });
 
-test('what is unmounted waits for nothing', () => {
+test('does not wait once it is unmounted', () => {
   const { ports, unmount, state } = tokenStory();
   unmount();
   expect([state(), ports.untilNext]).toEqual(['unmounted', undefined]);

@@ -134,7 +134,7 @@ test('with a certificate that has expired it goes on, and begins anew', async ()
   await until(isReady);
   server.signing.decide = () => 'wait';
   await until(() => part('client')?.state === 'awaitingApproval');
-  expect(part('client')?.waitingFor).toMatch(/^somebody to approve its request csr-\w+ for a client certificate$/);
+  expect(part('client')?.waitingFor).toMatch(/^its request csr-\w+ for a client certificate to be approved$/);
   await pause(3_000);
   const before = (await requests()).length;
   server.signing.lifeMs = 60_000;

@@ -13,7 +13,7 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   preparePod: 'asked',
   setUpCgroups: 'asked',
   prepareCgroup: 'asked',
-  fitPod: 'asked',
+  resizePodCgroup: 'asked',
   removeCgroup: 'asked',
   removePodData: 'asked',
   mountVolume: 'asked',
@@ -37,7 +37,7 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   rotateLogs: 'asked',
   runHook: 'asked',
   runProbe: 'asked',
-  pickMoment: 'asked',
+  pickTime: 'asked',
   restartRuntime: 'asked',
 };
 

@@ -74,7 +74,7 @@ const rare = [
     event: 'xstate.error.actor.0.volume.mounted.refreshing',
   },
   { machine: 'mirror', from: 'deciding', event: '', index: 3 },
-  { machine: 'mirror', from: 'awaitingSight', event: 'mirror.changed' },
+  { machine: 'mirror', from: 'awaitingWatch', event: 'mirror.changed' },
   { machine: 'mirror', from: 'removing', event: 'xstate.error.actor.0.mirror.removing' },
 ].map((each) => ({ ...each, isRare: true, reason: RARE }));
 
@@ -167,7 +167,7 @@ export const unreached: readonly Unreached[] = [
   errorIn('logRotation', 'rotating'),
   { machine: 'statusSink', from: 'gathering', event: '', index: 1, reason: RARE, isRare: true },
   { machine: 'admission', from: 'open', event: '', reason: NO_NODE },
-  { machine: 'admission', from: 'askingServer', reason: NO_NODE },
+  { machine: 'admission', from: 'readingNode', reason: NO_NODE },
   {
     machine: 'lease',
     from: 'renewing',

@@ -41,7 +41,7 @@ class Deadlines {
     this.#clock = clock;
   }
 
-  beginLook(): void {
+  startReadingNode(): void {
     this.#ends = this.#looked;
     this.#looked = new Map();
   }
@@ -175,7 +175,7 @@ export const explained: Invariant = {
     const look = () => {
       const { agent } = watched;
       if (agent === undefined) return;
-      deadlines.beginLook();
+      deadlines.startReadingNode();
       const explanation = agent.explainNode();
       // The node's explanation has only a summary of each pod.
       const children = explanation.node.children.filter(({ machine }) => machine !== 'pod');

@@ -91,7 +91,7 @@ const all = [web, crash, job, late];
 
 const ending = (until?: number): Partial<NodeSummary> => ({
   state: 'draining',
-  waitingFor: 'its pods to end',
+  waitingFor: 'its pods to terminate',
   ...(until === undefined ? {} : { until }),
 });
 

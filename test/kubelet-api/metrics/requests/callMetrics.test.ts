@@ -130,7 +130,7 @@ test('volumes by their plugins, cgroups by what is done with them, certificates 
     { port: 'mountVolume', input: mount, ms: 300, failure: failed('CreateContainerError') },
     { port: 'unmountVolume', input: mount, ms: 1, output: null },
     { port: 'prepareCgroup', input: { pod }, ms: 1, output: null },
-    { port: 'fitPod', input: { pod }, ms: 1, output: null },
+    { port: 'resizePodCgroup', input: { pod }, ms: 1, output: null },
     { port: 'removeCgroup', input: { pod, ran: [] }, ms: 1, output: null },
     {
       port: 'resizeContainer',

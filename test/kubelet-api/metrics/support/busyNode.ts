@@ -17,7 +17,7 @@ const pod = podWith('fed', {
 /** Responses of the ports that the story below does not reach. */
 const answers: readonly PortOutcome[] = [
   { port: 'registerNode', input: null, ms: 5, output: { uid: 'n', events: [], isNew: true } },
-  { port: 'fitPod', input: { pod }, ms: 5, output: null },
+  { port: 'resizePodCgroup', input: { pod }, ms: 5, output: null },
   { port: 'runSandbox', input: { pod, attempt: 0 }, ms: 5, failure },
   { port: 'startContainer', input: { pod, container: 'main', id: 'c', attempt: 0 }, ms: 5, failure },
   { port: 'prepareCgroup', input: { pod }, ms: 5, output: null },

@@ -24,8 +24,8 @@ function lackingStory() {
   return story;
 }
 
-describe('C37: a container whose variables are taken from objects', () => {
-  test('has them read before it asks for a start slot, while its pod launches no other', () => {
+describe('C37: a container whose variables refer to objects', () => {
+  test('reads them before it requests a start slot, while its pod launches no other container', () => {
     const story = configuringStory();
     expect(queueOf(story.startLimiter)).toEqual(empty);
     expect(story.lifecycles().at(-1)).toBe('launching');
@@ -34,7 +34,7 @@ describe('C37: a container whose variables are taken from objects', () => {
     expect(story.ports.asked('readObjects')).toMatchObject([{ container: 'main' }]);
   });
 
-  test('that are not there waits as CreateContainerConfigError, holds no slot, and tells it as a kubelet does', () => {
+  test('waits as CreateContainerConfigError if they are missing, without a slot, with the event of a kubelet', () => {
     const story = lackingStory();
     expect(queueOf(story.startLimiter)).toEqual(empty);
     expect(story.view().now).toEqual({ kind: 'waiting', ...notFound });
@@ -47,7 +47,7 @@ describe('C37: a container whose variables are taken from objects', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
   });
 
-  test('is tried again at once when they change, once a second at most', () => {
+  test('is retried at once when they change, at most once a second', () => {
     const story = lackingStory();
     story.ports.advance(3_000);
     story.send({ type: 'container.objectsChanged' });
@@ -64,7 +64,7 @@ describe('C37: a container whose variables are taken from objects', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('that change while they are read are read again soon where something was lacking', () => {
+  test('is retried soon if they change during a failed read', () => {
     const story = configuringStory();
     story.send({ type: 'container.objectsChanged' });
     expect(story.state()).toBe('launching.configuring.outdated');
@@ -72,7 +72,7 @@ describe('C37: a container whose variables are taken from objects', () => {
     expect(story.ports.untilNext).toBe(1_000);
   });
 
-  test('is stopped, or put off by the loss of its sandbox, while they are read', () => {
+  test('can be stopped, or lose its sandbox, during the read', () => {
     const stopped = configuringStory();
     stopped.send({ type: 'container.stop' });
     expect(stopped.state()).toBe('stopped');
@@ -81,7 +81,7 @@ describe('C37: a container whose variables are taken from objects', () => {
     expect([lost.state(), lost.ports.pending()]).toEqual(['launching.readyToCreate', []]);
   });
 
-  test('that failed for another reason is not tried sooner', () => {
+  test('is not retried earlier after a different failure', () => {
     const story = containerStory({ pod, hold: ['createContainer'] });
     story.begin();
     story.ports.fail('createContainer', 'CreateContainerError');
@@ -90,7 +90,7 @@ describe('C37: a container whose variables are taken from objects', () => {
   });
 });
 
-test('C37: one whose objects are all optional has them read as well; one without any does not', () => {
+test('C37: objects are also read if all are optional, but not if there are none', () => {
   const env = [{ name: 'K', valueFrom: optional }];
   const reads = (container: Parameters<typeof aContainer>[0]) => {
     const story = containerStory({ pod: aPod({ containers: [aContainer(container)] }) });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 import { containerStory } from '../../support/containerStory.ts';
 
-test('C7: a back-off is no longer than it is to be, although the clock was set back since the run ended', () => {
+test('C7: a back-off does not exceed its duration although the clock was set back since the exit', () => {
   const story = containerStory({ pod: aPod() });
   story.begin();
   story.die(1);
@@ -14,21 +14,24 @@ test('C7: a back-off is no longer than it is to be, although the clock was set b
   expect(story.node().until).toBe(10_000);
 });
 
-test.each([0, -3_600_000])('C7: the time that a failed start is shown counts, also with the clock set by %i', (by) => {
-  const story = containerStory({ pod: aPod() });
-  for (let run = 0; run < 2; run += 1) story.ports.failNext('startContainer', 'RunContainerError');
-  story.begin();
-  expect([story.state(), story.node().until]).toEqual(['ended.startFailed', 10_000]);
-  story.ports.setClock(by);
-  story.ports.advance(3_000);
-  // Here since when it is in its state is told as 0.
-  expect([story.state(), story.ports.untilNext, story.node().until]).toEqual(['ended.backingOff', 7_000, 7_000]);
-  story.ports.failNext('startContainer', 'RunContainerError');
-  story.ports.advance(7_000);
-  expect([story.state(), story.node().until]).toEqual(['ended.startFailed', 20_000]);
-});
+test.each([0, -3_600_000])(
+  'C7: the time for which a failed start is reported counts, also with the clock set by %i',
+  (by) => {
+    const story = containerStory({ pod: aPod() });
+    for (let run = 0; run < 2; run += 1) story.ports.failNext('startContainer', 'RunContainerError');
+    story.begin();
+    expect([story.state(), story.node().until]).toEqual(['ended.startFailed', 10_000]);
+    story.ports.setClock(by);
+    story.ports.advance(3_000);
+    // Here since when it is in its state is told as 0.
+    expect([story.state(), story.ports.untilNext, story.node().until]).toEqual(['ended.backingOff', 7_000, 7_000]);
+    story.ports.failNext('startContainer', 'RunContainerError');
+    story.ports.advance(7_000);
+    expect([story.state(), story.node().until]).toEqual(['ended.startFailed', 20_000]);
+  },
+);
 
-test('C7: a back-off that is shorter than a failed start is shown ends in time', () => {
+test('C7: a back-off shorter than the report of a failed start ends in time', () => {
   const story = containerStory({ pod: aPod(), crashLoop: { baseMs: 1_000, maxMs: 1_000 } });
   for (let run = 0; run < 2; run += 1) story.ports.failNext('startContainer', 'RunContainerError');
   story.begin();
@@ -38,11 +41,11 @@ test('C7: a back-off that is shorter than a failed start is shown ends in time',
   expect(story.state()).toBe('running.steady');
 });
 
-describe('C3: an init container that has ended for good', () => {
+describe('C3: an init container that has permanently exited', () => {
   test.each([
     [0, 'ended.succeeded'],
     [1, 'ended.failed'],
-  ])('with %i runs again where its turn comes in a new sandbox', (exitCode, ended) => {
+  ])('with %i runs again in a new sandbox when its turn comes', (exitCode, ended) => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }), role: 'init' });
     story.begin();
     story.die(exitCode);
@@ -53,7 +56,7 @@ describe('C3: an init container that has ended for good', () => {
     expect([story.state(), story.view().restartCount]).toEqual(['running.steady', 1]);
   });
 
-  test('a regular one stays as it is', () => {
+  test('stays exited if it is a regular one', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.begin();
     story.die(1);

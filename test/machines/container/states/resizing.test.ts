@@ -18,7 +18,7 @@ function resizing(more: Partial<Container> = {}) {
 }
 
 describe('C25: a container that is resized', () => {
-  test('waits for the runtime in a state of its own, runs on, and tells its pod the size that it has then', () => {
+  test('waits for the runtime in a state of its own, continues to run, and reports its size to its pod', () => {
     const story = resizing();
     expect(story.state()).toBe('running.resizing');
     expect(story.context().size).toMatchObject({ cpuLimit: 1_000 });
@@ -28,7 +28,7 @@ describe('C25: a container that is resized', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('has told its pod its size before its start has answered: it may run with that by then', () => {
+  test('reports its size before its start has returned, because it may run with it by then', () => {
     const story = containerStory({ pod: sized('1') });
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -37,7 +37,7 @@ describe('C25: a container that is resized', () => {
     expect(story.sizes()).toEqual([expect.objectContaining({ cpuLimit: 1_000 })]);
   });
 
-  test('is so at once while its startup probe has not passed, and goes on to start up', () => {
+  test('is resized at once while its startup probe has not passed, and then continues its startup', () => {
     const startupProbe = { exec: { command: ['up'] } };
     const story = containerStory({ pod: sized('1', { startupProbe }) });
     story.begin();
@@ -61,7 +61,7 @@ describe('C25: a container that is resized', () => {
     ['NotRequired', 1],
     ['RestartContainer', 0],
   ] as const)(
-    'one whose size nobody kept is told it once more, unless it had to restart for it: %s',
+    'is resized once more if its size was not persisted, unless that required a restart: %s',
     (restartPolicy, asked) => {
       const pod = sized('2', { resizePolicy: [{ resourceName: 'cpu', restartPolicy }] });
       const story = containerStory({ pod, before: (world) => void world.run(pod, 'main', { id: 'c1' }) });
@@ -72,7 +72,7 @@ describe('C25: a container that is resized', () => {
     },
   );
 
-  test('runs on as an init container, too', () => {
+  test('is resized as an init container, too', () => {
     const initWith = (cpu: string) =>
       aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu }, limits: { cpu } } })] });
     const story = containerStory({ pod: initWith('1'), name: 'init', role: 'init' });
@@ -87,7 +87,7 @@ describe('C25: a container that is resized', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('other resources meanwhile are asked for when those before have come', () => {
+  test('applies further changes after the present resize has completed', () => {
     const story = resizing();
     story.send(update(sized('3')));
     story.ports.answer('resizeContainer', { size: { cpuRequest: 2_000, cpuLimit: 2_000, memoryLimit: 0 } });
@@ -96,7 +96,7 @@ describe('C25: a container that is resized', () => {
     expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
   });
 
-  test('what fails is told, and tried again after 10 s, or at once with other resources', () => {
+  test('reports a failure, and retries after 10 s, or at once with different resources', () => {
     const story = resizing();
     story.told();
     story.ports.fail('resizeContainer', 'ResizePodInPlaceError', 'no such cgroup');
@@ -115,7 +115,7 @@ describe('C25: a container that is resized', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('the same error is reported once, also over a restart of the agent, and a different one again', () => {
+  test('the same error is reported once, also across a restart of the agent, and a different one again', () => {
     const story = resizing();
     story.told();
     const fail = (message: string) => {
@@ -146,7 +146,7 @@ describe('C25: a container that is resized', () => {
     expect(adopted.told().filter((event) => event.includes('ResizeError'))).toHaveLength(1);
   });
 
-  test('a different request of memory restarts it where its policy says so, and is applied to it otherwise', () => {
+  test('is restarted for a different memory request if its policy requires that, and resized in place otherwise', () => {
     const asking = (memory: string, restartPolicy: 'NotRequired' | 'RestartContainer'): Pod =>
       aPod({
         containers: [
@@ -170,14 +170,14 @@ describe('C25: a container that is resized', () => {
     }
   });
 
-  test('what failed because the runtime was away is tried again with its return', () => {
+  test('retries on the return of the runtime if that was not available', () => {
     const story = resizing();
     story.ports.fail('resizeContainer', 'RuntimeUnavailable');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('running.resizing');
   });
 
-  test('it may end, and it may be told to stop', () => {
+  test('may exit or be stopped meanwhile', () => {
     const ended = resizing();
     ended.die(0);
     expect(ended.state()).not.toMatch(/resiz/i);
@@ -187,7 +187,7 @@ describe('C25: a container that is resized', () => {
     expect(stopped.state()).toBe('stopping.killing.graceful');
   });
 
-  test('with a policy of RestartContainer it ends, and its next run has the new size from the start', () => {
+  test('is stopped under the policy RestartContainer, and its next run has the new size from the start', () => {
     const story = resizing({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] });
     expect(story.ports.asked('resizeContainer')).toEqual([]);
     expect(story.ports.asked('stopContainer')).toHaveLength(1);
@@ -195,7 +195,7 @@ describe('C25: a container that is resized', () => {
     expect(story.context()).toMatchObject({ attempt: 1, size: { cpuLimit: 2_000 } });
   });
 
-  test('C6, C7: it stays the same container, and its back-off starts over', () => {
+  test('C6, C7: remains the same container, and its back-off starts over', () => {
     const story = containerStory({ pod: sized('1') });
     story.begin();
     story.die(1);

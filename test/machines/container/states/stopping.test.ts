@@ -17,8 +17,8 @@ function containerAt(port: PortName, pod = aPod()) {
   return story;
 }
 
-describe('a stop of a container that runs', () => {
-  test('C10: the preStop hook, then the signal, both by the one deadline', () => {
+describe('stopping a running container', () => {
+  test('C10: the preStop hook and the signal share one deadline', () => {
     const story = containerStory({ pod: withPreStop });
     story.begin();
     story.ports.hold('runHook', 'stopContainer');
@@ -36,7 +36,7 @@ describe('a stop of a container that runs', () => {
     expect(story.context().run).toMatchObject({ exitCode: 137 });
   });
 
-  test('C10: once its grace is over it waits for the runtime, up to the limit of the call', () => {
+  test('C10: after its grace period it waits for the runtime, up to the limit of the call', () => {
     const story = containerStory();
     story.begin();
     story.ports.hold('stopContainer');
@@ -50,7 +50,7 @@ describe('a stop of a container that runs', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('C10: a failed hook does not keep it from being stopped', () => {
+  test('C10: a failed hook does not prevent the stop', () => {
     const story = containerStory({ pod: withPreStop });
     story.begin();
     story.ports.failNext('runHook', 'FailedPreStopHook');
@@ -58,7 +58,7 @@ describe('a stop of a container that runs', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('C10: a second stop may only shorten the grace; the hook goes on until it is over', () => {
+  test('C10: a second stop may only shorten the grace period, and the hook runs until its end', () => {
     const story = containerStory({ pod: withPreStop });
     story.begin();
     story.ports.hold('runHook', 'stopContainer');
@@ -93,7 +93,7 @@ describe('a stop of a container that runs', () => {
     expect(story.ports.pending()).toEqual([]);
   });
 
-  test('C13: an end that nobody saw is 137, ContainerStatusUnknown', () => {
+  test('C13: an exit that was not observed is 137, ContainerStatusUnknown', () => {
     const story = containerStory();
     story.begin();
     story.world.containers.clear();
@@ -102,7 +102,7 @@ describe('a stop of a container that runs', () => {
     expect(story.context().run).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
   });
 
-  test('a stop for which the runtime was away is asked for again, on its return at once', () => {
+  test('a stop that failed because the runtime was not available is retried, at once on its return', () => {
     const story = containerStory();
     story.begin();
     for (let times = 0; times < 2; times++) story.ports.failNext('stopContainer', 'RuntimeUnavailable');
@@ -123,7 +123,7 @@ describe('a stop of a container that runs', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('it is final: nothing brings it back', () => {
+  test('it is final', () => {
     const story = containerStory();
     story.begin();
     story.stop(30);
@@ -140,7 +140,7 @@ describe('a stop of a container that runs', () => {
   });
 });
 
-describe('a stop of a container that does not run yet', () => {
+describe('stopping a container that does not run yet', () => {
   test.each(['findImage', 'pullImage'] as const)('during %s ends the wait at once', (port) => {
     const pull = aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] });
     const story = containerAt(port, pull);
@@ -172,7 +172,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(queueOf(story.startLimiter)).toEqual({ held: ['other'], queue: [] });
   });
 
-  test('during the create waits for its answer: what was made has to be known to be removed', () => {
+  test('during the creation waits for the response, because the container must be known in order to be removed', () => {
     const story = containerAt('createContainer');
     story.stop(30);
     expect(story.ports.pending()).toEqual(['createContainer']);
@@ -183,7 +183,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('during a create that fails', () => {
+  test('during a creation that fails', () => {
     const story = containerAt('createContainer');
     story.stop(30);
     story.ports.fail('createContainer', 'CreateContainerError');
@@ -191,7 +191,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('during the start, the process is stopped once it is known to run', () => {
+  test('during the start stops the process once it is known to run', () => {
     const story = containerAt('startContainer');
     story.stop(30);
     expect(story.ports.pending()).toEqual(['startContainer']);
@@ -201,7 +201,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('during a start that fails, it is stopped all the same: the start may have worked', () => {
+  test('during a failed start stops the container nevertheless, because the start may have succeeded', () => {
     const story = containerAt('startContainer');
     story.stop(30);
     story.ports.fail('startContainer', 'RuntimeUnavailable');
@@ -209,7 +209,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('during the wait for another attempt to start, what an earlier call may have made is stopped', () => {
+  test('during the wait for another start stops the container that an earlier call may have created', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -236,7 +236,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.ports.untilNext).toBeUndefined();
   });
 
-  test('while the runtime is asked what it has of it', () => {
+  test('during the query of the runtime', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
     story.stop(30);
     story.ports.advance(1_000);
@@ -244,7 +244,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('after it has finished', () => {
+  test('after it has completed', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.begin();
     story.die(0);
@@ -260,7 +260,7 @@ describe('a lost sandbox', () => {
     story.send({ type: 'sandbox.lost' });
   };
 
-  test('C8: what ran in it ends, and runs again only in the next sandbox and when told to', () => {
+  test('C8: is stopped, and runs again only in the next sandbox and after its turn', () => {
     const story = containerStory();
     story.begin();
     lose(story);
@@ -277,7 +277,7 @@ describe('a lost sandbox', () => {
   });
 
   test.each(['createContainer', 'startContainer', 'runHook'] as const)(
-    'C8: during %s it has no process any more, and starts over in the next sandbox',
+    'C8: during %s has no process any more, and starts over in the next sandbox',
     (port) => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);
@@ -292,7 +292,7 @@ describe('a lost sandbox', () => {
     },
   );
 
-  test('C8: while it waits for another attempt to start', () => {
+  test('C8: during the wait for another start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -303,7 +303,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
-  test('C3: an init container that had succeeded runs again when it is told to', () => {
+  test('C3: a completed init container runs again after its turn', () => {
     const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
     const story = containerStory({ pod, name: 'setup', role: 'init' });
     story.begin();
@@ -326,8 +326,8 @@ describe('a lost sandbox', () => {
   });
 });
 
-describe('what the runtime cannot tell', () => {
-  test('a container in an unknown state is stopped before another is made', () => {
+describe('unknown states', () => {
+  test('a container in an unknown state is stopped before another is created', () => {
     const story = containerStory();
     story.begin();
     story.world.change('main-0-0', { state: 'unknown' });
@@ -340,7 +340,7 @@ describe('what the runtime cannot tell', () => {
     expect(story.context().attempt).toBe(1);
   });
 
-  test('a look at one that seems to be gone is repeated until the runtime answers', () => {
+  test('the query of a missing container is repeated until the runtime responds', () => {
     const story = containerStory();
     story.begin();
     story.world.containers.clear();
@@ -351,7 +351,7 @@ describe('what the runtime cannot tell', () => {
     expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { reason: 'ContainerStatusUnknown' } });
   });
 
-  test('C7: after an end that nobody saw the back-off counts from when it is noticed', () => {
+  test('C7: after an exit that was not observed the back-off counts from its detection', () => {
     const story = containerStory();
     const vanish = () => {
       const id = story.context().id ?? '';

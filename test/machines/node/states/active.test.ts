@@ -23,7 +23,7 @@ function runningNode(pods: readonly Pod[], options: Parameters<typeof nodeStory>
 }
 
 describe('a change of one pod', () => {
-  test('begins no other that is wanted and has no actor: that one waits for the next tick', () => {
+  test('does not start another wanted pod without an actor, which waits for the next tick', () => {
     const story = runningNode([db]);
     story.podRef('db-uid')?.send(breaking);
     story.add(web);
@@ -32,7 +32,7 @@ describe('a change of one pod', () => {
     expect(story.pod('db-uid')).toBe(RUNS);
   });
 
-  test('ends no other that is an orphan, neither when a source tells of it nor when the runtime does', () => {
+  test('does not terminate another orphan, neither on an event of a source nor of the runtime', () => {
     const held = ['stopContainer'] as const;
     const story = runningNode([], {
       held,
@@ -50,7 +50,7 @@ describe('a change of one pod', () => {
     expect(story.pod('db-uid')).toBe('terminating.containers.graceful');
   });
 
-  test('does not look at the other pods of its source', () => {
+  test('does not inspect the other pods of its source', () => {
     let looks = 0;
     const { metadata, ...rest } = db;
     const watched = Object.defineProperty({ ...rest, metadata }, 'metadata', {

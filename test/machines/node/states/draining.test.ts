@@ -5,7 +5,7 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 
 const db = namedPod('db');
 
-test('C2: a pod that had failed before a restart is Failed also when the node stops before its source has told of it', () => {
+test('C2: a pod that had failed before a restart is Failed also if the node stops before its source has listed it', () => {
   const failed = { phase: 'Failed' as const };
   const before = (world: FakeWorld) => {
     world.sandbox(db);
@@ -22,7 +22,7 @@ test('C2: a pod that had failed before a restart is Failed also when the node st
   ]);
 });
 
-test('a pod that an old list shows again and again after it has ended is noted once', () => {
+test('a terminated pod that an outdated list shows repeatedly is recorded once', () => {
   const web = namedPod('web');
   const before = (world: FakeWorld) => {
     for (const pod of [db, web]) world.sandbox(pod);
@@ -36,7 +36,7 @@ test('a pod that an old list shows again and again after it has ended is noted o
   expect([story.pod('web-uid'), story.context().drained]).toEqual(['terminating.containers.graceful', ['db-uid']]);
 });
 
-test('it is said until when the pods have their grace for as long as one has it, whenever somebody asks', () => {
+test('the node shows the end of the longest grace period, at any time', () => {
   const before = (world: FakeWorld) => {
     world.sandbox(db);
     world.run(db, 'main');
@@ -52,7 +52,7 @@ test('it is said until when the pods have their grace for as long as one has it,
   expect(until()).toBeUndefined();
 });
 
-test('pods get their actors in one place, whether they start or only end', () => {
+test('all pods get their actors by the same action, whether they start or only terminate', () => {
   const places = productFiles.flatMap(({ file, text }) =>
     text
       .split("spawnChild('pod'")

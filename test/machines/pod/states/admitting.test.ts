@@ -22,8 +22,8 @@ function told(story: ReturnType<typeof podStory>) {
   return [status.phase, ...containers];
 }
 
-describe('C23: a pod of which the runtime has lost containers', () => {
-  test('is not taken before their logs have told how often they were restarted', () => {
+describe('C23: a pod whose containers the runtime has lost', () => {
+  test('is not admitted before its logs have shown the restart counts', () => {
     const story = formerPod();
     expect(story.state()).toBe('recalling');
     expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main', 'helper'] }]);
@@ -44,7 +44,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(story.ports.asked('countRestarts')).toHaveLength(1);
   });
 
-  test('tells their number also while its volumes are mounted', () => {
+  test('reports the counts while its volumes are mounted', () => {
     const pod = aPod({ volumes: [{ name: 'data', emptyDir: {} }] });
     const story = formerPod({ pod });
     story.ports.answer('countRestarts', { restarts: { main: 3 } });
@@ -52,7 +52,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(told(story)).toEqual(['Pending', ['main', 2, 'waiting', undefined]]);
   });
 
-  test('tells the number of a container that the runtime loses before it has an actor', () => {
+  test('reports the count of a container that the runtime loses before it has an actor', () => {
     const story = podStory({
       before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 3 })],
       held: ['preparePod'],
@@ -65,7 +65,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(told(story)).toEqual(['Running', ['main', 4, 'running', 'ContainerStatusUnknown']]);
   });
 
-  test('counts what the runtime loses while the logs are read', () => {
+  test('counts containers that the runtime loses while the logs are read', () => {
     const story = formerPod({ before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 1 })] });
     losesAll(story);
     story.ports.answer('countRestarts', { restarts: { helper: 3 } });
@@ -76,7 +76,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     ]);
   });
 
-  test('asks for those alone that the runtime does not have', () => {
+  test('reads only the logs of missing containers', () => {
     const story = formerPod({ before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 1 })] });
     expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['helper'] }]);
     story.ports.answer('countRestarts', { restarts: { helper: 2 } });
@@ -84,7 +84,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'helper', attempt: 2 }]);
   });
 
-  test('is decided when they are counted, whatever the node answers meanwhile', () => {
+  test('is decided after the count, whatever admission responds meanwhile', () => {
     const story = formerPod();
     story.send({ type: 'admission.refused', reason: 'OutOfcpu', message: 'too little cpu' });
     expect(story.state()).toBe('recalling');
@@ -92,7 +92,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
   });
 
-  test('goes on where they cannot be counted', () => {
+  test('continues if they cannot be counted', () => {
     const story = formerPod();
     story.ports.fail('countRestarts', 'RuntimeError');
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
@@ -101,7 +101,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
   test.each([
     ['answer', 2],
     ['fail', 0],
-  ] as const)('that is to end meanwhile ends when they are counted, or could not be: %s', (how, restarts) => {
+  ] as const)('that has to terminate meanwhile terminates after the count, or its failure: %s', (how, restarts) => {
     const story = formerPod();
     story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
     expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
@@ -113,7 +113,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(told(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
   });
 
-  test('whose deadline passes meanwhile ends with the number', () => {
+  test('whose deadline passes meanwhile terminates with the count', () => {
     const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
     story.send({ type: 'pod.deadlineExceeded', deadline: 0, at: 0 });
     expect(story.told()).toEqual([expect.stringMatching('Normal DeadlineExceeded')]);
@@ -126,7 +126,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     ]);
   });
 
-  test('is another meanwhile as it is told', () => {
+  test('is updated meanwhile', () => {
     const edited = formerPod();
     edited.send({ type: 'pod.update', pod: aPod() });
     edited.ports.answer('countRestarts', { restarts: { main: 1 } });

@@ -23,54 +23,54 @@ const ofGeneration = (generation: number, cpu: string): Pod => {
 
 /** A pod that runs with one cpu and is to have two: its container has them, its cgroup is being fitted. */
 function resizingPodCgroup() {
-  const story = podStory({ pod: sized('1'), held: ['fitPod'] });
+  const story = podStory({ pod: sized('1'), held: ['resizePodCgroup'] });
   story.send(update(sized('2')));
   return story;
 }
 
-describe('C25: the cgroup of a pod that is resized', () => {
-  test('is fitted once its containers have their sizes', () => {
+describe('C25: the cgroup of a resized pod', () => {
+  test('is resized once its containers have their sizes', () => {
     const story = resizingPodCgroup();
     expect(story.state()).toBe('active.running.resizingPodCgroup');
     expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().fitted).toEqual(sized('2'));
   });
 
-  test("shows the pod's own resources as it has them, not as it is to have them", () => {
+  test("shows the pod's actual resources, not the desired ones", () => {
     const whole = (cpu: string) => aPod({ ...sized('1').spec, resources: { limits: { cpu } } });
-    const story = podStory({ pod: whole('2'), held: ['fitPod'] });
+    const story = podStory({ pod: whole('2'), held: ['resizePodCgroup'] });
     story.send(update(whole('3')));
     expect(story.state()).toBe('active.running.resizingPodCgroup');
     expect(story.view()).toMatchObject({
       applied: { resources: { limits: { cpu: '2' } } },
       pod: { spec: { resources: { limits: { cpu: '3' } } } },
     });
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.view()).not.toHaveProperty('applied');
   });
 
-  test('is fitted again to what is admitted meanwhile; it is complete then', () => {
+  test('is resized again to what is admitted meanwhile, and completes then', () => {
     const story = resizingPodCgroup();
     story.told();
     story.send(update(sized('3')));
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.told()).toEqual([
       `Normal ResizeStarted: Pod resize started: ${details('3')}`,
       `Normal ResizeCompleted: Pod resize completed: ${details('3')}`,
     ]);
-    expect(story.ports.asked('fitPod').map(({ pod }) => pod)).toEqual([sized('2'), sized('3')]);
+    expect(story.ports.asked('resizePodCgroup').map(({ pod }) => pod)).toEqual([sized('2'), sized('3')]);
     expect(story.context().fitted).toEqual(sized('3'));
   });
 
-  test('is fitted after a failure in 10 s, or to other resources at once', () => {
+  test('is retried after a failure in 10 s, or at once with different resources', () => {
     const story = resizingPodCgroup();
-    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
     expect(story.state()).toBe('active.running.awaitingPodCgroupRetry');
     story.send(update(sized('3')));
     expect(story.state()).toBe('active.running.resizingPodCgroup');
-    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
     story.ports.advance(10_000);
     expect(story.state()).toBe('active.running.resizingPodCgroup');
   });
@@ -80,50 +80,50 @@ describe('C25: the cgroup of a pod whose init container is resized', () => {
   const initialized = (cpu: string): Pod =>
     aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu }, limits: { cpu } } })] });
 
-  test('is fitted while the init container runs, again after a failure, and before the next container starts', () => {
-    const story = podStory({ pod: initialized('1'), held: ['fitPod'] });
+  test('is resized while the init container runs, again after a failure, and before the next container starts', () => {
+    const story = podStory({ pod: initialized('1'), held: ['resizePodCgroup'] });
     expect(story.state()).toBe('active.initializing.steady');
     story.send(update(initialized('2')));
     expect(story.state()).toBe('active.initializing.resizingPodCgroup');
     expect(story.context().sizes).toMatchObject({ init: { cpuLimit: 2_000 } });
-    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError');
     expect(story.state()).toBe('active.initializing.awaitingPodCgroupRetry');
     story.ports.advance(10_000);
     expect(story.state()).toBe('active.initializing.resizingPodCgroup');
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.state()).toBe('active.initializing.steady');
     expect(story.context().fitted).toEqual(initialized('2'));
   });
 });
 
-describe('C25: who resizes a pod is told', () => {
+describe('C25: the events of a resize', () => {
   /** A pod that runs with one cpu and has told all about its start. */
   function steady(options: Parameters<typeof podStory>[0] = {}) {
-    const story = podStory({ pod: sized('1'), held: ['fitPod'], ...options });
+    const story = podStory({ pod: sized('1'), held: ['resizePodCgroup'], ...options });
     expect(story.state()).toBe('active.running.steady');
     story.told();
     return story;
   }
 
-  test('that it begins, and once, when the cgroup fits at last, that it is complete', () => {
+  test('report its start, and once its completion when the cgroup has its size', () => {
     const story = steady();
     story.send(update(sized('2')));
     expect(story.told()).toEqual([`Normal ResizeStarted: Pod resize started: ${details('2')}`]);
-    story.ports.fail('fitPod', 'ResizePodInPlaceError', 'busy');
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
     expect(story.told()).toEqual([`Warning ResizeError: Pod resize error: ${details('2', 'busy')}`]);
     expect(story.view().resizeFailure).toBe('busy');
     story.ports.advance(10_000);
-    story.ports.fail('fitPod', 'ResizePodInPlaceError', 'busy');
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
     story.ports.advance(10_000);
     expect(story.told()).toEqual([]);
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.view()).not.toHaveProperty('resizing');
     expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
     story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
     expect(story.told()).toEqual([]);
   });
 
-  test('that it must wait, once for the same reason', () => {
+  test('report that it is deferred, once per reason', () => {
     const story = steady({ taken: requestsWith({ cpuMillis: 2_500 }) });
     story.send(update(sized('2')));
     const message = "Node didn't have enough resource: cpu, requested: 2000, used: 2500, capacity: 4000";
@@ -150,7 +150,7 @@ describe('C25: who resizes a pod is told', () => {
     ['2500m', 'Infeasible', ['ResizeDeferred']],
     [undefined, 'Infeasible', []],
     [undefined, 'Deferred', ['ResizeInfeasible']],
-  ])('nothing about a resize that an earlier agent reported: %s, %s', (cpu, reason, events) => {
+  ])('are not repeated for a resize that an earlier agent reported: %s, %s', (cpu, reason, events) => {
     const before = sized('1');
     const wanted = cpu === undefined ? aPod() : sized(cpu);
     const conditions = [{ type: 'PodResizePending', status: 'True' as const, observedGeneration: 2, reason }];
@@ -164,25 +164,25 @@ describe('C25: who resizes a pod is told', () => {
     expect(sent).toEqual(events);
   });
 
-  test('the generation of the resize in progress, not of a later update', () => {
+  test('contain the generation of the resize in progress, not of a later update', () => {
     const story = steady();
     story.send(update(ofGeneration(2, '2')));
     expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
     story.send(update(ofGeneration(3, '2')));
     expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
     story.told();
-    story.ports.answer('fitPod');
+    story.ports.answer('resizePodCgroup');
     expect(story.told()).toEqual([expect.stringMatching(/^Normal ResizeCompleted: .*"generation":2/)]);
   });
 
-  test('that it waits for what the node never has, too', () => {
+  test('report that it needs more than the node has', () => {
     const story = steady();
     story.send(update(sized('5')));
     const message = "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000";
     expect(story.told()).toEqual([`Warning ResizeDeferred: Pod resize OutOfcpu: ${details('5', message)}`]);
   });
 
-  test('that it can never be of this pod', () => {
+  test('report that the pod can never be resized', () => {
     const story = steady();
     story.send(update(aPod()));
     const words = 'Pod QOS Class may not change as a result of resizing';

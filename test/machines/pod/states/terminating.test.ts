@@ -30,7 +30,7 @@ function expectGone(story: ReturnType<typeof podStory>) {
 }
 
 describe('termination', () => {
-  test("containers, sandbox, volumes, cgroup, the runtime's objects, the directory, in this order", () => {
+  test('removes containers, sandbox, volumes, cgroup, runtime objects and directory in this order', () => {
     const story = runningPod();
     const before = story.ports.calls.length;
     story.terminate();
@@ -46,7 +46,7 @@ describe('termination', () => {
     expectGone(story);
   });
 
-  test('C10: all containers share one grace', () => {
+  test('C10: all containers share one grace period', () => {
     const story = runningPod();
     story.ports.hold('runHook', 'stopContainer');
     const deadline = story.ports.now + 30_000;
@@ -58,7 +58,7 @@ describe('termination', () => {
     expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until: deadline });
   });
 
-  test('C10: once its grace is over it names no deadline any more; one that is brought forward is that which counts', () => {
+  test('C10: shows no deadline after the grace period; an earlier deadline replaces it', () => {
     const story = runningPod();
     story.ports.hold('runHook', 'stopContainer');
     story.terminate(30);
@@ -69,7 +69,7 @@ describe('termination', () => {
     expect([story.view().state, story.view().until]).toEqual(['terminating.containers.overdue', undefined]);
   });
 
-  test('C10: a second command may shorten the grace, never lengthen it', () => {
+  test('C10: a second termination may shorten the grace period, never extend it', () => {
     const story = runningPod(aPod());
     story.ports.hold('stopContainer');
     story.terminate(30);
@@ -83,7 +83,7 @@ describe('termination', () => {
     expectGone(story);
   });
 
-  test('no container restarts while the pod ends', () => {
+  test('restarts no container', () => {
     const story = runningPod(
       aPod({
         containers: [
@@ -99,7 +99,7 @@ describe('termination', () => {
     expectGone(story);
   });
 
-  test('an update and the admission of an earlier one change nothing any more', () => {
+  test('ignores updates and earlier admissions', () => {
     const story = runningPod(aPod());
     story.ports.hold('stopContainer');
     story.terminate();
@@ -114,14 +114,14 @@ describe('termination', () => {
     ...(['preparePod', 'mountVolume', 'runSandbox', 'findImage', 'createContainer', 'startContainer'] as const),
   ];
 
-  test.each(stages)('during %s nothing stays behind', (port) => {
+  test.each(stages)('during %s leaves nothing behind', (port) => {
     const story = podStory({ pod: full, held: [port] });
     story.terminate();
     while (story.ports.pending(port).length > 0) story.ports.answer(port);
     expectGone(story);
   });
 
-  test.each(stages)('during the wait after a failed %s nothing stays behind', (port) => {
+  test.each(stages)('during the wait after a failed %s leaves nothing behind', (port) => {
     const story = podStory({ pod: full, failing: [port] });
     expect(story.state()).not.toBe('active.running.steady');
     story.terminate();
@@ -133,7 +133,7 @@ describe('termination', () => {
     ...(['removeCgroup', 'removeSandboxes', 'removePodData'] as const),
   ];
 
-  test.each(ends)('a failed %s is tried again until it works', (port) => {
+  test.each(ends)('retries a failed %s until it succeeds', (port) => {
     const story = runningPod();
     story.ports.failNext(port, 'RuntimeUnavailable');
     story.ports.failNext(port, 'RuntimeUnavailable');
@@ -144,7 +144,7 @@ describe('termination', () => {
     expect(story.ports.pending()).toEqual([]);
   });
 
-  test('while it waits for a slot it leaves the queue', () => {
+  test('leaves the queue of the limiter', () => {
     const story = podStory({ held: ['preparePod'] });
     for (const key of ['a/x', 'b/x']) {
       story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key, ticket: 0, holder: ['other'] });
@@ -156,7 +156,7 @@ describe('termination', () => {
     expect(queueOf(story.startLimiter).queue).toEqual([]);
   });
 
-  test('a sandbox that is made while it must end is removed, and nothing starts in it', () => {
+  test('removes a sandbox that is created meanwhile, and starts nothing in it', () => {
     const story = podStory({ held: ['runSandbox'] });
     story.terminate();
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
@@ -165,7 +165,7 @@ describe('termination', () => {
     expectGone(story);
   });
 
-  test('one that must end from the start ends what the runtime has of it', () => {
+  test('from the start stops what the runtime has of the pod', () => {
     const story = podStory({
       termination: { reason: 'Orphaned', graceSeconds: 1, at: 0 },
       before: (world, pod) => {
@@ -184,7 +184,7 @@ describe('a lost sandbox', () => {
     story.observe();
   };
 
-  test('C8: it is asked for, drained, and recreated as the next attempt; containers run again in it', () => {
+  test('C8: is verified, drained, and recreated as the next attempt, in which containers run again', () => {
     const story = runningPod();
     lose(story);
     expect(story.state()).toBe('active.running.steady');
@@ -200,7 +200,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('stopSandboxes')).toHaveLength(2);
   });
 
-  test('C8: a list that is older than it does not kill it', () => {
+  test('C8: is not assumed because of an outdated list', () => {
     const story = runningPod();
     story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(full), sandboxes: [] } });
     expect(story.state()).toBe('active.running.steady');
@@ -209,7 +209,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('C8: another one that is ready beside it is one too many: both end, and a third takes their place', () => {
+  test('C8: is also assumed if another one is ready beside it: both are stopped and replaced by a third', () => {
     const story = runningPod();
     story.world.sandbox(full, 5);
     story.observe();
@@ -220,7 +220,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
   });
 
-  test('C8: an older list that shows only another one as ready does not kill it', () => {
+  test('C8: is not assumed because an outdated list shows only another one as ready', () => {
     const story = runningPod();
     const shown = story.world.observed(full);
     const sandboxes = shown.sandboxes.map((each) => ({ ...each, id: 'another' }));
@@ -229,7 +229,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
-  test('C8: with another network mode it gets another sandbox', () => {
+  test('C8: is replaced after a change of the network mode', () => {
     const story = runningPod();
     story.ports.hold('inspectSandbox');
     story.send({ type: 'pod.update', pod: { ...full, spec: { ...full.spec, hostNetwork: true } } });
@@ -242,7 +242,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ pod: { spec: { hostNetwork: true } } });
   });
 
-  test('C8: while the runtime is away it is not lost', () => {
+  test('C8: is not assumed while the runtime is not available', () => {
     const story = runningPod();
     for (let times = 0; times < 2; times++) story.ports.failNext('inspectSandbox', 'RuntimeUnavailable');
     story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(full), sandboxes: [] } });
@@ -254,7 +254,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
-  test('C3: init containers run again in the new sandbox before the others', () => {
+  test('C3: runs init containers again before the others', () => {
     const story = podStory({ pod: aPod({ initContainers: [aContainer({ name: 'setup' })] }) });
     story.die('setup-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
@@ -266,7 +266,7 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('C3: they run again one after the other there, although each had succeeded before', () => {
+  test('C3: runs them one after the other, although each had succeeded before', () => {
     const initContainers = ['first', 'second'].map((name) => aContainer({ name }));
     const story = podStory({ pod: aPod({ initContainers }) });
     story.die('first-0-0', 0);
@@ -280,7 +280,7 @@ describe('a lost sandbox', () => {
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
 
-  test('C8: with policy Never and containers that ran, it is not made again', () => {
+  test('C8: is not replaced with policy Never and containers that ran', () => {
     const story = runningPod(aPod({ restartPolicy: 'Never' }));
     lose(story);
     expect(story.state()).toBe('finished');
@@ -298,7 +298,7 @@ describe('a lost sandbox', () => {
     expect(story.containers()).toEqual({ main: 'running.steady' });
   });
 
-  test('C8: while a container is in back-off, which goes on', () => {
+  test('C8: while a container is in back-off, which continues', () => {
     const story = runningPod(aPod());
     story.die('main-0-0', 1);
     story.die('main-0-1', 1);
@@ -311,7 +311,7 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('createContainer').at(-1)?.sandbox.attempt).toBe(1);
   });
 
-  test('a termination during the drain ends it for good', () => {
+  test('is not replaced if the pod terminates during the drain', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.world.sandboxes.clear();
@@ -322,7 +322,7 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('terminated');
   });
 
-  test('what the runtime has twice is cleared before a new one is made', () => {
+  test('is cleared before a new one is created if the runtime has two', () => {
     const story = podStory({
       before: (world, pod) => {
         world.sandbox(pod, 0);
@@ -336,7 +336,7 @@ describe('a lost sandbox', () => {
 });
 
 describe('adoption', () => {
-  test('a pod that runs is taken as it is: nothing is made, stopped or removed', () => {
+  test('takes over a running pod without creating, stopping or removing anything', () => {
     const story = podStory({
       before: (world, pod) => {
         world.sandbox(pod, 3);
@@ -355,7 +355,7 @@ describe('adoption', () => {
     expect(story.view().containers).toMatchObject([{ restartCount: 2 }]);
   });
 
-  test('C3: init containers that had done their part do not run again', () => {
+  test('C3: does not run completed init containers again', () => {
     const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
     const story = podStory({
       pod,
@@ -371,7 +371,7 @@ describe('adoption', () => {
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
 
-  test('a container that an init container had not come to yet starts in its turn', () => {
+  test('starts a container in its turn that an init container preceded', () => {
     const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
     const story = podStory({
       pod,
@@ -385,7 +385,7 @@ describe('adoption', () => {
     expect(story.ports.asked('createContainer').map(({ container }) => container)).toEqual(['main']);
   });
 
-  test('a sandbox that is gone when it is asked for is recreated', () => {
+  test('recreates a sandbox that is gone when queried', () => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     expect(story.state()).toBe('sandboxing.adopting');
     story.ports.answer('inspectSandbox', null);
@@ -396,7 +396,7 @@ describe('adoption', () => {
   test.each([
     ['has no address', { ips: [] }],
     ['is on the host network although the pod is not', { ips: ['10.0.0.9'], hostNetwork: true }],
-  ])('C8: a sandbox that %s is recreated', (_, told) => {
+  ])('C8: recreates a sandbox that %s', (_, told) => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     const [adopted] = story.context().observed.sandboxes;
     if (adopted === undefined) throw new Error('the pod has no sandbox to adopt');

@@ -44,7 +44,7 @@ function history() {
   const tell = (priority: number, removed = false) =>
     ends.noteStatus({ uid: 'uid', removed, pod: pod({ priority }, {}) } as unknown as PodChange);
   /** The node tells that it does not find a container. */
-  const tellNotFound = (name: string) => {
+  const reportNotFound = (name: string) => {
     const terminated = { reason: 'ContainerStatusUnknown', exitCode: 137, containerID: `simulated://id-of-${name}` };
     const containerStatuses = [{ name, state: { terminated } }];
     ends.noteStatus({ uid: 'uid', removed: false, pod: pod({}, { containerStatuses }) } as unknown as PodChange);
@@ -59,7 +59,7 @@ function history() {
     ends.noteStatus({ uid: 'uid', removed: false, pod: late } as unknown as PodChange);
     return late;
   };
-  return { ends, effect, note, pod, tell, tellNotFound, setClock, tellLate, forget: () => known.splice(0) };
+  return { ends, effect, note, pod, tell, reportNotFound, setClock, tellLate, forget: () => known.splice(0) };
 }
 
 test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
@@ -87,10 +87,10 @@ test('a run that the runtime had forgotten, and that ends late, is not the last 
 });
 
 test('how a container ended that the runtime forgot at once nobody knows: what is told of it counts', () => {
-  const { ends, effect, tellNotFound, forget } = history();
+  const { ends, effect, reportNotFound, forget } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
   effect('ended', 'main', { exitCode: 1 });
-  tellNotFound('main');
+  reportNotFound('main');
   expect(exitCode()).toBe(1);
   forget();
   expect(exitCode()).toBe(137);
@@ -107,21 +107,21 @@ test.each([
 ] as const)(
   'how a container ended that is removed at once a node knows that removes it: %s',
   (_, name, about, code) => {
-    const { ends, effect, tellNotFound } = history();
+    const { ends, effect, reportNotFound } = history();
     effect('ended', 'main', { exitCode: 1 });
     ends.noteCall({ room: 'runtime', name, about, writes: true });
     effect('removed', 'main', { exitCode: 1, state: 'exited' });
     expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(1);
-    tellNotFound('main');
+    reportNotFound('main');
     expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(code);
   },
 );
 
 test('a container that others remove while it runs has ended as the node tells', () => {
-  const { ends, effect, tellNotFound } = history();
+  const { ends, effect, reportNotFound } = history();
   effect('removed', 'main', { state: 'running' });
   expect(ends.lastEndOf('uid', 'main')?.exitCode).toBeUndefined();
-  tellNotFound('main');
+  reportNotFound('main');
   expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(137);
 });
 

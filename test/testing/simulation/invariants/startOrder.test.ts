@@ -146,18 +146,18 @@ test('no container starts before those that come before it have had their turn',
   const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
   if (first === undefined) throw new Error('it has no status');
   first.state = { waiting: { reason: 'ContainerCreating' } };
-  const takeTurn = () =>
+  const recordTurn = () =>
     onCall?.({
       room: 'disk',
       name: 'mkdir',
       writes: true,
       about: `${PLACES.root}/pods/${pod.metadata.uid}/containers/helper`,
     });
-  takeTurn();
+  recordTurn();
   start('helper');
   expect(said()).toEqual(['helper: started before main']);
   start('main');
-  takeTurn();
+  recordTurn();
   start('helper');
   expect(said()).toEqual([]);
   node.kill();

@@ -4,7 +4,7 @@ import type { MirrorFacts } from './chart.ts';
 
 export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly name: string };
 
-export interface MirrorsKnown {
+export interface MirrorRecords {
   /** The mirror pods at the API server. */
   readonly seen: readonly ObservedMirror[];
   /** The facts last sent to each actor, by `NAMESPACE/NAME`. */
@@ -13,4 +13,4 @@ export interface MirrorsKnown {
   readonly isKept: boolean;
 }
 
-export const noMirrors: MirrorsKnown = { seen: [], told: {}, isKept: false };
+export const noMirrors: MirrorRecords = { seen: [], told: {}, isKept: false };

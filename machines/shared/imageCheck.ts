@@ -1,7 +1,7 @@
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 
 /** The result of an image check. */
-export interface FoundImage {
+export interface ImageCheck {
   /** The runtime's reference of the image. Null if it is absent. */
   readonly imageRef: string | null;
   /** When the check started, in milliseconds since the epoch. */

@@ -1,2 +1,2 @@
 /** Time limit for counting the previous restarts of a terminating pod, in milliseconds. */
-export const LAST_COUNT_MS = 5_000;
+export const FINAL_COUNT_LIMIT_MS = 5_000;

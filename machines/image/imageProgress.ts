@@ -3,7 +3,7 @@ import type { Failure } from '../../base/failure.ts';
 import type { ImageFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
-export interface AwaitedImage {
+export interface ImageProgress {
   /** Back-off delay after the last failure to get the image, in milliseconds. */
   readonly imageDelayMs: number;
   readonly failure?: Failure | undefined;
@@ -12,14 +12,14 @@ export interface AwaitedImage {
 }
 
 /** Copies the progress that the image's actor reports. */
-export const awaitedImage = ({ delayMs, failure, waitingReason }: ImageFact): AwaitedImage => ({
+export const imageProgress = ({ delayMs, failure, waitingReason }: ImageFact): ImageProgress => ({
   imageDelayMs: delayMs,
   failure,
   waitingReason,
 });
 
 /** Clears the image's failure once the image is present or a different one is needed. A failed start is retained. */
-export const forgottenImage = ({ waitingReason }: Pick<AwaitedImage, 'waitingReason'>): AwaitedImage => ({
+export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'waitingReason'>): ImageProgress => ({
   imageDelayMs: 0,
   failure: undefined,
   waitingReason: waitingReason?.with === 'image' ? undefined : waitingReason,

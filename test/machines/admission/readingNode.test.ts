@@ -38,16 +38,16 @@ function admissionStory({ hasCluster = true } = {}) {
   };
 }
 
-test('C24: a pod that only the labels speak against is admitted where the API server has others by now', () => {
+test('C24: reads the Node again before refusing a pod for its labels alone, and admits it by the new labels', () => {
   const { ask, answer, asks, state, waitOf } = admissionStory();
   const pod = ask('web', 'b');
-  expect([state(), asks(), pod()]).toEqual(['askingServer', 1, []]);
-  expect(waitOf('web')).toBe('the API server to tell the labels of the node, which do not fit');
+  expect([state(), asks(), pod()]).toEqual(['readingNode', 1, []]);
+  expect(waitOf('web')).toBe('the API server to return the labels of the node, because the known ones do not match');
   answer('b');
   expect([state(), asks(), pod()]).toEqual(['open', 1, ['admitted']]);
 });
 
-test('C24: it is refused where the labels are what they were, or nobody answers, and is asked for once', () => {
+test('C24: refuses the pod if the labels have not changed or the read fails, and reads only once', () => {
   const { ask, answer, asks, ports, send } = admissionStory();
   const [one, other] = [ask('web', 'b'), ask('job', 'b')];
   answer('a');
@@ -58,7 +58,7 @@ test('C24: it is refused where the labels are what they were, or nobody answers,
   expect(ask('late', 'b')()).toEqual(['admitted']);
 });
 
-test('others are decided meanwhile, and leave a pod that waits for the answer its room', () => {
+test('decides on other pods meanwhile, and reserves resources for the pod that waits for the read', () => {
   const { ask, answer } = admissionStory();
   const pod = ask('web', 'b', 600);
   expect(ask('small', 'a', 400)()).toEqual(['admitted']);
@@ -67,7 +67,7 @@ test('others are decided meanwhile, and leave a pod that waits for the answer it
   expect(pod()).toEqual(['admitted']);
 });
 
-test('a pod that goes before the answer gets none', () => {
+test('sends no decision to a pod that has gone before the read completes', () => {
   const { ask, answer, send, state } = admissionStory();
   const pod = ask('web', 'b');
   send({ type: 'admission.release', uid: 'web' });
@@ -75,7 +75,7 @@ test('a pod that goes before the answer gets none', () => {
   expect([state(), pod()]).toEqual(['open', []]);
 });
 
-test('nobody is asked where something else speaks against a pod as well, or there is no cluster', () => {
+test('does not read the Node if there is another reason for the refusal, or no cluster', () => {
   const { ask, asks } = admissionStory();
   expect([ask('web', 'b', 2_000)(), asks()]).toEqual([['OutOfcpu'], 0]);
   const alone = admissionStory({ hasCluster: false });
