@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
-import { candidateSockets, hasNamedPlace } from '../node/host/places.ts';
-import { runningAgent } from '../node/start/lock.ts';
+import { candidateSockets, isDirectorySet } from '../node/host/paths.ts';
+import { runningAgentPid } from '../node/start/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
 import { listeningAgents } from '../socket/socketPath.ts';
 
 /** Returns the process of the agent that has this socket, from the lock of its root directory. */
-const processAt = (socket: string): Promise<number | undefined> => runningAgent(dirname(socket));
+const processAt = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
 
 /** Connects to the agent that the flags or `STATELET_STATE_DIR` name, else to one at a default path, else to the only one. */
 export const agentNamed = (named: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
   const sockets = candidateSockets(named);
-  return hasNamedPlace(named) ? findAgent(sockets, processAt) : agentAmong(sockets, listeningAgents);
+  return isDirectorySet(named) ? findAgent(sockets, processAt) : agentAmong(sockets, listeningAgents);
 };
 
 /** Connects to the first of `sockets` at which an agent answers, else to the only agent of the host. */

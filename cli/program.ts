@@ -3,7 +3,7 @@ import { lookUp } from '../base/lookUp.ts';
 import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { type Flags, readFlags } from '../node/config/flags.ts';
-import { packageVersion, runDirectory } from '../node/host/places.ts';
+import { packageVersion, runDirectory } from '../node/host/paths.ts';
 import { SHELLS, type Shell } from './commands/completionScripts.ts';
 import type { DescribeOptions } from './commands/get/describe.ts';
 import type { ExplainOptions } from './commands/get/explain.ts';

@@ -1,10 +1,9 @@
-/** What people are shown of how a node asks its API server. */
 import { basename } from 'node:path';
 import { printableLine } from '../../base/printable.ts';
 import type { ClusterAccess } from '../../machines/node/cluster.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 
-/** Nothing in it is secret: names, paths and the address alone. */
+/** Describes how a node authenticates to its API server, with names, paths and the address but no secrets. */
 export const clusterAccess = (
   kubeconfig: string,
   { cluster, user, names }: Pick<Kubeconfig, 'cluster' | 'user' | 'names'>,
@@ -12,18 +11,19 @@ export const clusterAccess = (
   server: cluster.server,
   kubeconfig,
   ...names,
-  means: meansOf(user),
+  means: describeCredentials(user),
 });
 
-function meansOf(user: Kubeconfig['user']): string {
-  const has = (...given: readonly (string | undefined)[]) => given.some((each) => each !== undefined && each !== '');
-  const means = [
+function describeCredentials(user: Kubeconfig['user']): string {
+  const has = (...values: readonly (string | undefined)[]) =>
+    values.some((value) => value !== undefined && value !== '');
+  const credentials = [
     ...(has(user['client-certificate-data'], user['client-certificate']) ? ['client certificate'] : []),
     ...(has(user.username) ? ['password'] : []),
     ...(has(user.tokenFile) ? ['token of a file'] : has(user.token) ? ['token'] : []),
   ];
-  const program = user.exec ? [`program ${printableLine(basename(user.exec.command))}`] : [];
-  const known = means.length > 0 ? means : program;
-  const asked = has(user.as) ? `, for ${printableLine(user.as ?? '')}` : '';
-  return `${known.join(' and ') || 'no credentials'}${asked}`;
+  const execProgram = user.exec ? [`program ${printableLine(basename(user.exec.command))}`] : [];
+  const used = credentials.length > 0 ? credentials : execProgram;
+  const impersonated = has(user.as) ? `, for ${printableLine(user.as ?? '')}` : '';
+  return `${used.join(' and ') || 'no credentials'}${impersonated}`;
 }

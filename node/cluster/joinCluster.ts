@@ -1,5 +1,3 @@
-/** The connections of a node to the API server of its cluster. */
-
 import { PodCache } from '../../actors/cluster/pods/podCache.ts';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -14,23 +12,23 @@ import { type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
 import { bootstrapped } from '../credentials/bootstrap.ts';
 import { type CredentialParts, KubeconfigCredentials } from '../credentials/kubeconfigCredentials.ts';
 import { certificatesKept, credentialsOf, currentOf } from '../credentials/nodeCertificates.ts';
-import { packageVersion } from '../host/places.ts';
+import { packageVersion } from '../host/paths.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
 
 export interface JoinedCluster extends ClusterParts {
-  /** The same server, at a rate of its own. */
+  /** Client of the same server with a separate rate limit. */
   readonly eventClient: KubeClient;
-  /** Tells the UID of the node's own Node once there is one, and that of each other one in its place. */
+  /** Calls the listener with the UID of the node's Node object when it exists, and when it is replaced. */
   followNodeUid(listener: (uid: string) => void): void;
-  /** The same server, at no rate: of those who ask who may use the node. */
+  /** Client of the same server without a rate limit, for access reviews. */
   readonly reviewClient: KubeClient;
-  /** Tells of each serving certificate that the node gets. */
+  /** Calls the listener when the node has received a new serving certificate. */
   followServing(listener: () => void): void;
   close(): void;
 }
 
-/** Of requests for certificates, as a kubelet makes them. */
+/** Rate limit of certificate signing requests, as in a kubelet. */
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface ClusterObserver {
@@ -42,13 +40,13 @@ interface ClusterObserver {
 export interface JoinOptions {
   readonly observer?: ClusterObserver | undefined;
   readonly onProblem?: (problem: string) => void;
-  /** Where the objects of pods outlive the agent; absent: nowhere. */
+  /** Directory for the API objects of pods across restarts of the agent. Undefined if they are not stored. */
   readonly keptDirectory?: string;
 }
 
 /**
- * Reads the kubeconfig and the files that it names; throws a `ConfigError` where anything is wrong with them. What goes wrong
- * with them later is told once. Nothing is asked of the server yet.
+ * Reads the kubeconfig and the files that it names, without sending a request yet. Throws a `ConfigError` if any of them is
+ * invalid. Later problems with them are reported once to `onProblem`.
  */
 export async function joinCluster(
   config: ClusterConfig,
@@ -56,76 +54,86 @@ export async function joinCluster(
   { onProblem = () => {}, keptDirectory, observer }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rate, eventRate } = config;
-  const serving = servingNews();
-  const { over, onRenewed, end } = connections();
-  const access = await accessOf(config, {
+  const servingListeners = createListeners();
+  const { connect, reconnect, abortController } = createConnections();
+  const access = await readAccess(config, {
     clock: systemClock,
     onProblem,
-    onRenewed,
-    signal: end.signal,
+    onRenewed: reconnect,
+    signal: abortController.signal,
     observer: observer?.credentials,
   });
-  const { kubeconfig, endpoint, certificates, beginning } = access;
+  const { kubeconfig, endpoint, certificates, bootstrapEndpoint } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const observerOf = ({ origin }: KubeEndpoint) => observer?.requestsTo(new URL(origin).host);
   const common = { clock: systemClock, userAgent, observer: observerOf(endpoint) };
-  const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
-  const bootstrap = beginning && { ...common, observer: observerOf(beginning), rate: CERTIFICATE_RATE };
+  const transport = connect(endpoint);
+  const bootstrapClient =
+    bootstrapEndpoint &&
+    new KubeClient({
+      transport: connect(bootstrapEndpoint),
+      ...common,
+      observer: observerOf(bootstrapEndpoint),
+      rate: CERTIFICATE_RATE,
+    });
   return {
     client: new KubeClient({ transport, ...common, rate }),
     eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
     reviewClient: new KubeClient({ transport, ...common }),
-    followServing: serving.follow,
-    leaseClient: new KubeClient({ transport: leaseTransport, ...common }),
+    followServing: servingListeners.add,
+    leaseClient: new KubeClient({ transport: connect(endpoint), ...common }),
     pods: new PodCache(),
-    ...nodeUids(),
+    ...createNodeUidListeners(),
     access: clusterAccess(config.kubeconfig, kubeconfig),
     ...(certificates.length > 0 && {
       certificates: {
         certificates,
         directory: config.certificates.directory,
-        bootstrapClient: first && bootstrap && new KubeClient({ transport: first, ...bootstrap }),
-        onRenewed: (name) => (name === 'client' ? onRenewed() : serving.tell()),
+        bootstrapClient,
+        onRenewed: (name) => (name === 'client' ? reconnect() : servingListeners.notify()),
       },
     }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     host,
-    ...saidOfNode(config),
-    close: () => end.abort(new Error('the node leaves its cluster')),
+    ...nodeSettings(config),
+    close: () => abortController.abort(new Error('the node leaves its cluster')),
   };
 }
 
-/** What requests go over, until the end of all. */
-function connections() {
+/** Returns functions that open connections and that reconnect all of them. `abortController` closes them. */
+function createConnections() {
   const transports: Http2Transport[] = [];
-  const end = new AbortController();
-  const over = (to: KubeEndpoint) => {
-    const made = new Http2Transport(to, systemClock);
-    transports.push(made);
-    end.signal.addEventListener('abort', () => made.close(), { once: true });
-    return made;
+  const abortController = new AbortController();
+  const connect = (endpoint: KubeEndpoint) => {
+    const transport = new Http2Transport(endpoint, systemClock);
+    transports.push(transport);
+    abortController.signal.addEventListener('abort', () => transport.close(), { once: true });
+    return transport;
   };
-  return { over, onRenewed: () => void transports.map((each) => each.reconnect()), end };
+  const reconnect = () => {
+    for (const transport of transports) transport.reconnect();
+  };
+  return { connect, reconnect, abortController };
 }
 
-/** Whoever comes later hears of the last one as well. */
-function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
+/** Returns the listeners for the UID of the Node object. A listener that is added later is called with the latest UID. */
+function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
   const listeners: ((uid: string) => void)[] = [];
-  let known: string | undefined;
+  let latest: string | undefined;
   return {
     onNodeUid: (uid) => {
-      known = uid;
-      for (const tell of listeners) tell(uid);
+      latest = uid;
+      for (const listener of listeners) listener(uid);
     },
     followNodeUid: (listener) => {
       listeners.push(listener);
-      if (known !== undefined) listener(known);
+      if (latest !== undefined) listener(latest);
     },
   };
 }
 
-/** What the configuration says of the Node, under the names of the agent. */
-function saidOfNode(config: ClusterConfig) {
+/** Maps the settings of the Node to the names of the agent's configuration. */
+function nodeSettings(config: ClusterConfig) {
   const { leaseSeconds, registersNode: registers, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
   return {
@@ -141,11 +149,13 @@ function saidOfNode(config: ClusterConfig) {
   };
 }
 
-function servingNews() {
+function createListeners() {
   const listeners: (() => void)[] = [];
   return {
-    tell: () => void listeners.map((each) => each()),
-    follow: (listener: () => void) => void listeners.push(listener),
+    notify: () => {
+      for (const listener of listeners) listener();
+    },
+    add: (listener: () => void) => void listeners.push(listener),
   };
 }
 
@@ -153,25 +163,28 @@ interface Access {
   readonly kubeconfig: Kubeconfig;
   readonly endpoint: KubeEndpoint;
   readonly certificates: ReturnType<typeof certificatesKept>;
-  /** Where a node that has no certificate asks for one; absent: as the node itself. */
-  readonly beginning: KubeEndpoint | undefined;
+  /** Endpoint for the first certificate signing request. Undefined if the node requests certificates with its own credentials. */
+  readonly bootstrapEndpoint: KubeEndpoint | undefined;
 }
 
-async function accessOf(config: ClusterConfig, parts: CredentialParts): Promise<Access> {
-  const { kubeconfig: path, bootstrapKubeconfig, certificates: kept } = config;
-  const current = currentOf(kept);
+async function readAccess(config: ClusterConfig, parts: CredentialParts): Promise<Access> {
+  const { kubeconfig: path, bootstrapKubeconfig, certificates: certificateConfig } = config;
+  const current = currentOf(certificateConfig);
   const paths = bootstrapKubeconfig && { kubeconfig: path, bootstrapKubeconfig, certificate: current };
   const written = paths ? await bootstrapped(paths, parts) : undefined;
   const kubeconfig = await readKubeconfig(path);
   const certificates = certificatesKept(config, kubeconfig);
   const keepsClient = certificates.some(({ name }) => name === 'client');
   const credentials = await credentialsOf(kubeconfig, { keepsClient, current }, parts);
-  const beginning = keepsClient ? await beginningOf(written, bootstrapKubeconfig, parts) : undefined;
-  return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, beginning };
+  const bootstrapEndpoint = keepsClient ? await readBootstrapEndpoint(written, bootstrapKubeconfig, parts) : undefined;
+  return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, bootstrapEndpoint };
 }
 
-/** It may be needed again once the certificate has expired; that it is gone by then is no reason not to start. */
-async function beginningOf(
+/**
+ * Returns the endpoint of the bootstrap kubeconfig, which is needed again once the client certificate has expired. Undefined
+ * if the file is missing, which does not prevent the start.
+ */
+async function readBootstrapEndpoint(
   written: Kubeconfig | undefined,
   path: string | undefined,
   parts: CredentialParts,

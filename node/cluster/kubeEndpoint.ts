@@ -1,8 +1,8 @@
-/** The API server of a kubeconfig. */
 import type { CredentialSource, KubeEndpoint } from '../../kubeclient/endpoint.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { environmentProxy } from '../credentials/environmentProxy.ts';
 
+/** Returns the endpoint of the API server of a kubeconfig. */
 export function kubeEndpoint(
   { cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>,
   credentials: CredentialSource,
@@ -11,7 +11,7 @@ export function kubeEndpoint(
   const { origin, pathname } = new URL(cluster.server);
   const serverName = cluster['tls-server-name'];
   const proxy = cluster['proxy-url'] || environmentProxy(cluster.server, environment);
-  const headers = headersOf(user);
+  const headers = userHeaders(user);
   return {
     origin,
     basePath: pathname.replace(/\/+$/, ''),
@@ -23,8 +23,8 @@ export function kubeEndpoint(
   };
 }
 
-/** For whom each request is made (`transport/round_trippers.go` of client-go), and who makes it where that is a password. */
-function headersOf({ username, password = '', ...user }: Kubeconfig['user']): NonNullable<KubeEndpoint['headers']> {
+/** Returns the headers for impersonation and basic authentication (`transport/round_trippers.go` of client-go). */
+function userHeaders({ username, password = '', ...user }: Kubeconfig['user']): NonNullable<KubeEndpoint['headers']> {
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
   const basic = Buffer.from(`${username}:${password}`).toString('base64');
   return {
@@ -33,11 +33,11 @@ function headersOf({ username, password = '', ...user }: Kubeconfig['user']): No
     ...(uid ? { 'impersonate-uid': uid } : {}),
     ...(groups?.length ? { 'impersonate-group': groups } : {}),
     ...Object.fromEntries(
-      Object.entries(extra ?? {}).map(([name, values]) => [`impersonate-extra-${escaped(name)}`, values]),
+      Object.entries(extra ?? {}).map(([name, values]) => [`impersonate-extra-${escapeHeaderName(name)}`, values]),
     ),
   };
 }
 
-/** What no name of a header can have. */
-const escaped = (name: string): string =>
+/** Escapes the characters that a header name cannot contain. */
+const escapeHeaderName = (name: string): string =>
   encodeURIComponent(name.toLowerCase()).replaceAll(/[()]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);

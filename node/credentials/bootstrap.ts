@@ -6,7 +6,7 @@ import { messageOf } from '../../base/failure.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isThere, type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
-import { makeDirectory } from '../host/rootDirectory.ts';
+import { createDirectory } from '../host/rootDirectory.ts';
 import { type CredentialParts, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 
 interface Bootstrap {
@@ -79,7 +79,7 @@ function yamlOf(kubeconfig: object): string {
 
 /** All of it, or nothing. */
 async function write(path: string, kubeconfig: object): Promise<void> {
-  await makeDirectory(dirname(path));
+  await createDirectory(dirname(path));
   const half = `${path}.tmp`;
   try {
     await writeFile(half, yamlOf(kubeconfig), { mode: 0o600, flush: true });

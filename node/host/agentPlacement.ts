@@ -1,4 +1,3 @@
-/** The cgroup and the OOM score of the agent's own process, which are restored if somebody changes them. */
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -17,13 +16,14 @@ interface PlacementParts {
   readonly applyScore?: (score: number) => Promise<string | undefined>;
 }
 
-/** Interval of the checks of a kubelet with and without a cgroup of its own (`containerManagerImpl.Start`). */
+/** Check intervals of a kubelet with and without a cgroup of its own (`containerManagerImpl.Start`). */
 const WITH_CGROUP_MS = 60_000;
 const WITHOUT_CGROUP_MS = 300_000;
 
+/** Puts the agent's process into its cgroup and sets its OOM score, and restores both if they are changed. */
 export class AgentPlacement {
   readonly #parts: Required<PlacementParts>;
-  /** Problems that have been logged and have not been solved since. */
+  /** Problems that have been logged and still exist. */
   #problems: ReadonlySet<string> = new Set();
   #timer: unknown;
 
@@ -36,29 +36,29 @@ export class AgentPlacement {
     const { resources, logger, isIn, move: moveTo, applyScore } = this.#parts;
     const { kubeletCgroups: name, oomScoreAdj } = resources;
     // The check is repeated in the background, where a rejection would end the process.
-    const failed = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
-    const stayed = name && !isIn(name) ? await moveTo(name).catch(failed) : undefined;
-    const misfit = await applyScore(oomScoreAdj);
-    if (stayed && !this.#problems.has(stayed)) logger.warn(stayed);
-    if (misfit && !this.#problems.has(misfit)) logger.info(misfit);
-    this.#problems = new Set([stayed, misfit].filter((problem) => problem !== undefined));
+    const moveError = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
+    const moveProblem = name && !isIn(name) ? await moveTo(name).catch(moveError) : undefined;
+    const scoreProblem = await applyScore(oomScoreAdj);
+    if (moveProblem && !this.#problems.has(moveProblem)) logger.warn(moveProblem);
+    if (scoreProblem && !this.#problems.has(scoreProblem)) logger.info(scoreProblem);
+    this.#problems = new Set([moveProblem, scoreProblem].filter((problem) => problem !== undefined));
   }
 
   /** Repeats `apply` until the returned function is called. */
   repeat(): () => void {
     const { clock, resources } = this.#parts;
-    const everyMs = resources.kubeletCgroups ? WITH_CGROUP_MS : WITHOUT_CGROUP_MS;
-    let isOver = false;
+    const intervalMs = resources.kubeletCgroups ? WITH_CGROUP_MS : WITHOUT_CGROUP_MS;
+    let isStopped = false;
     const wait = () => {
       this.#timer = clock.setTimeout(() => {
         void this.apply().finally(() => {
-          if (!isOver) wait();
+          if (!isStopped) wait();
         });
-      }, everyMs);
+      }, intervalMs);
     };
     wait();
     return () => {
-      isOver = true;
+      isStopped = true;
       clock.clearTimeout(this.#timer);
     };
   }

@@ -1,4 +1,4 @@
-/** What the host's kernel and the configuration say of cgroups, and the cgroups that the node makes of it. */
+/** The cgroup features of the host, and the cgroups of the node's pods. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -21,7 +21,7 @@ import type { NodeResources } from '../config/nodeResources.ts';
 
 const PAGES = '/sys/kernel/mm/hugepages';
 
-/** What containers are told of cgroups, beside their own limits (C25). */
+/** Reads the facts about cgroups that apply to all containers (C25). */
 export async function cgroupFacts(config: NodeResources, hierarchies: readonly Hierarchy[]): Promise<CgroupFacts> {
   const memory = hierarchyOf(hierarchies, 'memory');
   const version = memory?.version ?? 'v1';
@@ -29,7 +29,7 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
   return {
     perQos: config.cgroupsPerQos,
     version,
-    countsSwap: memory !== undefined && (await exists(await swapFile(memory))),
+    countsSwap: memory !== undefined && (await exists(await swapAccountingFile(memory))),
     ...(config.limitedSwap ? { swapBytes: swapCapacity(await readFile('/proc/meminfo', 'utf8')) } : {}),
     killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
     cfsQuota: config.cpuCfsQuota,
@@ -42,15 +42,15 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
   };
 }
 
-/** Whether any pod of the node has swap. */
-export const mayPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
+/** Whether pods of the node may use swap. */
+export const canPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
   version === 'v2' && countsSwap && swapBytes !== undefined;
 
-/** Bytes of all swap that the host has, by the text of its `meminfo`. */
+/** Returns the size of the host's swap in bytes. `meminfo` is the content of /proc/meminfo. */
 export const swapCapacity = (meminfo: string): number => parseMeminfoBytes(meminfo, 'SwapTotal') ?? 0;
 
-/** The root of v2 has no such file: one's own cgroup shows whether the kernel has it. */
-async function swapFile({ root, version }: Hierarchy): Promise<string> {
+/** Returns a file that exists if the kernel accounts for swap. On cgroup v2 it is in the agent's own cgroup, as the root has none. */
+async function swapAccountingFile({ root, version }: Hierarchy): Promise<string> {
   if (version === 'v1') return join(root, 'memory.memsw.limit_in_bytes');
   const [, own = ''] = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8')) ?? [];
   return join(root, own, 'memory.swap.max');
@@ -62,8 +62,8 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The capacity of the node, which is that of the whole machine, whatever this process may use of it. */
-export const capacityOf = (
+/** Returns the capacity of the whole machine, regardless of the limits of the agent's own process. */
+export const machineCapacity = (
   { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
   { cpuCount, memoryBytes }: Machine,
 ): Capacity => ({
@@ -72,23 +72,28 @@ export const capacityOf = (
   pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
 });
 
-/** How many processes the kernel takes: what all pods may have without those that are reserved. */
-export async function processRoom(): Promise<number | undefined> {
-  const read = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
-  const room = await Promise.all([read('pid_max'), read('threads-max')]).catch(() => []);
-  return room.length > 0 ? Math.min(...room) : undefined;
+/** Returns the kernel's limit of processes, which is the node's capacity for the processes of pods. Undefined if unknown. */
+export async function maxProcesses(): Promise<number | undefined> {
+  const readLimit = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
+  const limits = await Promise.all([readLimit('pid_max'), readLimit('threads-max')]).catch(() => []);
+  return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
-export function ownCgroups(given: {
+/** Creates the manager of the pods' cgroups. Undefined if the configuration leaves them to the runtime. */
+export function createPodCgroups({
+  config,
+  node,
+  hierarchies,
+  pids,
+  logger,
+}: {
   readonly config: NodeConfig;
   readonly node: CgroupLocation & AgentPlace & Pick<NodeDescription, 'cgroups' | 'capacity'>;
   readonly hierarchies: readonly Hierarchy[];
-  /** How many processes the node takes in all, if that is known. */
+  /** Maximum number of processes of the host. Undefined if unknown. */
   readonly pids: number | undefined;
   readonly logger: Logger;
 }): Cgroups | undefined {
-  const { config, node, hierarchies, pids, logger } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
   const capacity = { ...node.capacity, extra: pids === undefined ? {} : { [PIDS]: pids } };

@@ -1,4 +1,4 @@
-/** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
+/** The configuration of a node, built from the settings and the facts about this host. */
 import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
@@ -12,12 +12,12 @@ import { type Machine, readMachine } from '../../host/usage/machine.ts';
 import { allocatable } from '../../kubernetes/resources/allocatable.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
-import { capacityOf, cgroupFacts, mayPodsSwap } from './cgroups.ts';
+import { admissionFacts, diskAndHugePageCapacity, thermalThrottlePaths } from './admissionFacts.ts';
+import { canPodsSwap, cgroupFacts, machineCapacity } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
-import { followedName } from './namedAddress.ts';
+import { trackNodeNameAddress } from './nodeNameAddress.ts';
 
-/** The first wait of the crash-loop back-off (C7). */
+/** Initial delay of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
 
 /**
@@ -26,33 +26,33 @@ const CRASH_BASE_MS = 10_000;
  */
 const startSlots = ({ cpuCount }: Machine): number => 2 * cpuCount;
 
-/** Reads what of the host the node has to know, and gives it the kubelet's settings under the agent's names. */
+/** Reads the facts about the host and combines them with the settings. */
 export async function hostConfig(
   config: NodeConfig,
   host: { readonly cri: Cri; readonly hierarchies: readonly Hierarchy[]; readonly simulated: boolean },
 ) {
   const [facts, extra, admissionNode, machine] = await Promise.all([
-    hostFacts(config, host),
-    extraCapacity(config.rootDirectory),
+    readRuntimeFacts(config, host),
+    diskAndHugePageCapacity(config.rootDirectory),
     admissionFacts(config),
     readMachine().catch(machineWithoutSysfs),
   ]);
-  const capacity: Capacity = { ...capacityOf(config, machine), extra };
+  const capacity: Capacity = { ...machineCapacity(config, machine), extra };
   return {
     ...facts,
-    ...settings(config, machine),
+    ...agentSettings(config, machine),
     capacity,
     allocatable: allocatable(capacity, config.resources.reserved),
     admissionNode,
-    limitedSwap: mayPodsSwap(facts.cgroups),
+    limitedSwap: canPodsSwap(facts.cgroups),
   } satisfies NodeAgentConfig;
 }
 
-/** A host that is not Linux has no sysfs, and its processes cannot be bound to CPUs. */
+/** Reads the machine on hosts other than Linux, which have no sysfs. */
 const machineWithoutSysfs = (): Machine => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
 
-/** The settings of the kubelet under the agent's names. */
-function settings(config: NodeConfig, machine: Machine) {
+/** Maps the kubelet's settings to the names of the agent's configuration. */
+function agentSettings(config: NodeConfig, machine: Machine) {
   const { imagePullTimeoutMs, slowImagePullAfterMs, maxContainerRestartPeriodMs: maxMs } = config;
   return {
     startSlots: startSlots(machine),
@@ -71,19 +71,19 @@ function settings(config: NodeConfig, machine: Machine) {
   };
 }
 
-/** What must be known of the host to say to its runtime what a pod is. */
-async function hostFacts(
+/** Reads the facts about the host that the requests to the runtime depend on. */
+async function readRuntimeFacts(
   config: NodeConfig,
   { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
 ) {
   const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
-  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, named] = await Promise.all([
+  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, nameAddress] = await Promise.all([
     canLowerOomScore().catch(() => false),
-    askCgroupDriver(cri, config.cgroupDriver),
+    detectCgroupDriver(cri, config.cgroupDriver),
     cgroupFacts(config.resources, hierarchies),
-    throttlePaths(),
-    // Only a cluster knows the node by its name.
-    ...(config.cluster && config.followsHostAddresses ? [followedName(config)] : []),
+    thermalThrottlePaths(),
+    // The address of the node's name matters only in a cluster.
+    ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
   ]);
   return {
     nodeName,
@@ -98,15 +98,15 @@ async function hostFacts(
     podLogsDir: config.podLogsDirectory,
     runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
-    hostIps: nodeAddresses(config, named && { named }),
+    hostIps: nodeAddresses(config, nameAddress && { nameAddress }),
     resolvConf: localResolver,
     ...(resolvConf === '' ? {} : { readResolvConf: resolvConfReader(resolvConf) }),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
   };
 }
 
-/** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
-async function askCgroupDriver(
+/** Returns the runtime's cgroup driver, or the configured one if the runtime is unreachable or too old to report it. */
+async function detectCgroupDriver(
   cri: Cri,
   configured: NodeDescription['cgroupDriver'],
 ): Promise<NodeDescription['cgroupDriver']> {

@@ -1,23 +1,22 @@
-/** What the host is, as a Node's status tells it. */
 import { readFile } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import { swapCapacity } from './cgroups.ts';
-import { packageVersion } from './places.ts';
+import { packageVersion } from './paths.ts';
 
-/** The version of the kubelet that this agent is like, with its own behind it. */
+/** Returns the kubelet version that the node reports, with the version of this package as its suffix. */
 export const kubeletVersion = (): string => `v${KUBERNETES_VERSION}.0+statelet.${packageVersion()}`;
 
-const textOf = async (file: string): Promise<string> => (await readFile(file, 'utf8').catch(() => '')).trim();
+const readTrimmed = async (file: string): Promise<string> => (await readFile(file, 'utf8').catch(() => '')).trim();
 
-/** Reads it; what the host does not tell is empty. */
+/** Reads the identity of the host for the Node's `status.nodeInfo`. Fields that cannot be read are empty. */
 export async function hostIdentity(): Promise<HostIdentity> {
   const [machineID, productUuid, bootID, osRelease, memory] = await Promise.all(
     ['/etc/machine-id', '/sys/class/dmi/id/product_uuid', '/proc/sys/kernel/random/boot_id', '/etc/os-release']
       .concat('/proc/meminfo')
-      .map(textOf),
+      .map(readTrimmed),
   );
   const swap = swapCapacity(memory ?? '');
   return {

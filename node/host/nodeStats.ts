@@ -1,4 +1,4 @@
-/** What the node and its pods use, for its API: one collector and one provider, whoever asks, and by whatever port. */
+/** The usage statistics of the node and its pods, which all ports of the node's API share. */
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/clock.ts';
@@ -25,9 +25,9 @@ export interface NodeStatsParts {
   readonly agent: Pick<NodeAgent, 'pods' | 'subscribe'>;
   readonly cri: Cri;
   readonly clock: Clock;
-  /** Where the cgroups of pods are; absent: they have none. */
-  readonly place?: CgroupLocation | undefined;
-  /** Ends whatever is underway. */
+  /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
+  readonly cgroupLocation?: CgroupLocation | undefined;
+  /** Aborts all measurements. */
   readonly signal: AbortSignal;
 }
 
@@ -37,9 +37,9 @@ export interface NodeStats {
   readonly logs: LogUsages;
 }
 
-/** Nothing is collected until somebody asks. */
-export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
-  const { config, agent, clock, place, signal } = parts;
+/** Creates the collectors of usage statistics, which measure only on request. */
+export async function createNodeStats(parts: NodeStatsParts): Promise<NodeStats> {
+  const { config, agent, clock, cgroupLocation, signal } = parts;
   const cri = withReducedTimeouts(parts.cri, clock);
   const hierarchies = await readHierarchies().catch(() => []);
   const common = { clock, signal, pods: agent.pods };
@@ -47,7 +47,7 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     ...common,
     cri,
     readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
-    findCgroups: place && (() => findPodCgroups({ place, hierarchies })),
+    findCgroups: cgroupLocation && (() => findPodCgroups({ place: cgroupLocation, hierarchies })),
     findAgent: readAgentCgroup,
     procfs: hostCgroupfs,
   });
@@ -60,10 +60,10 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     periodMs: config.volumeStatsMs,
     pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,
   });
-  const leave = agent.subscribe(({ uid, removed, pod }) => {
+  const unsubscribe = agent.subscribe(({ uid, removed, pod }) => {
     if (removed || pod.metadata.deletionTimestamp) volumes.abortPod(uid);
   });
-  signal.addEventListener('abort', leave, { once: true });
+  signal.addEventListener('abort', unsubscribe, { once: true });
   const provider = new StatsProvider({
     ...common,
     nodeName: config.nodeName,
@@ -73,7 +73,7 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     volumes,
     facts: createHostFacts(hierarchies),
     rootDirectory: config.rootDirectory,
-    pause: (ms, until) => waitOnce(clock.now() + ms, clock, until),
+    pause: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
   });
   return { collector, provider, logs: new LogUsages({ ...common, layout }) };
 }

@@ -6,32 +6,37 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 
 /**
- * Makes a directory with those above it, one by one: the recursive way of Node.js never ends below `/proc`, where what is
- * made one level up is still missing.
+ * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`, where a
+ * created directory is still missing.
  */
-async function make(directory: string): Promise<void> {
-  const act = () =>
+async function createWithParents(directory: string): Promise<void> {
+  const create = () =>
     mkdir(directory, { mode: 0o750 }).catch((error) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
-  await act().catch(async (error) => {
+  await create().catch(async (error) => {
     if (errorCode(error) !== 'ENOENT' || dirname(directory) === directory) throw error;
-    await make(dirname(directory));
-    await act();
+    await createWithParents(dirname(directory));
+    await create();
   });
 }
 
-/** Sees to it that a directory of the agent's is there; throws a `NodeFailure` that names it when it cannot be made. */
-export async function makeDirectory(directory: string): Promise<void> {
+/** Creates a directory of the agent unless it exists. Throws a `NodeFailure` if it cannot be created. */
+export async function createDirectory(directory: string): Promise<void> {
   await assertDirectoryOrMissing(directory);
-  await make(resolve(directory)).catch((cause) => {
+  await createWithParents(resolve(directory)).catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${directory} cannot be used: ${messageOf(cause)}`, { cause });
   });
 }
 
-/** What the first pod would stumble over is said at the start: the directories that are made for it. */
-export async function expectPlaces(place: { rootDirectory: string; podLogsDirectory: string }): Promise<void> {
-  const { rootDirectory: rootDir, podLogsDirectory: podLogsDir } = place;
+/** Checks at the start of the agent that the directories for pods can be created, because otherwise the first pod would fail. */
+export async function assertPodDirectoriesUsable({
+  rootDirectory: rootDir,
+  podLogsDirectory: podLogsDir,
+}: {
+  rootDirectory: string;
+  podLogsDirectory: string;
+}): Promise<void> {
   const { podsDir, logLinksDir } = createLayout({ rootDir, podLogsDir });
   for (const directory of [podsDir, podLogsDir, logLinksDir]) await assertDirectoryOrMissing(directory);
 }

@@ -1,4 +1,3 @@
-/** Notices when the root directory is taken from an agent that runs. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -8,51 +7,61 @@ import { isMissing } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { LostRoot } from '../../show/explain/explainNode.ts';
 
-const LOOK_MS = 10_000;
+const CHECK_MS = 10_000;
 
 export interface RootWatch {
-  /** Why the directory cannot be used, while it cannot. */
+  /** Why the directory is unusable. Undefined while it is usable. */
   readonly lost: () => LostRoot | undefined;
-  readonly end: () => void;
+  readonly stop: () => void;
 }
 
-/**
- * Looks every 10 s for the directory of the durable facts: what is written there fails only when something is to be
- * written, and may be minutes away. It tells once when the directory has gone, and once when it is back.
- */
-export function watchRoot(given: {
+interface RootWatchParts {
   readonly rootDirectory: string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info'>;
-  /** Told what happened to the node, which the log has, too. */
-  readonly tell: (note: EventMessage) => void;
-  /** Says why a directory cannot be used; undefined when it can. */
-  readonly ask?: (directory: string) => Promise<string | undefined>;
-}): RootWatch {
-  const { rootDirectory, clock, logger, tell, ask = problemOf } = given;
+  /** Publishes an event about the node. */
+  readonly publish: (message: EventMessage) => void;
+  /** Returns why a directory is unusable. Undefined if it is usable. */
+  readonly findProblem?: (directory: string) => Promise<string | undefined>;
+}
+
+/**
+ * Checks every 10 s whether the directory of the durable facts is usable, because without a check the node would notice only
+ * at its next write, which may be minutes away. Publishes an event when the directory becomes unusable, and logs when it is
+ * usable again.
+ */
+export function watchRoot({
+  rootDirectory,
+  clock,
+  logger,
+  publish,
+  findProblem = problemOf,
+}: RootWatchParts): RootWatch {
   const directory = join(rootDirectory, 'statelet');
   let lost: Omit<LostRoot, 'retryAt'> | undefined;
-  let lookedAt = clock.now();
-  /** One look at a time: those that hang with the disk would take the threads of all other work on files. */
-  let isLooking = false;
-  let hasEnded = false;
-  const look = async () => {
-    if (isLooking) return;
-    isLooking = true;
-    lookedAt = clock.now();
-    const why = await ask(directory);
-    isLooking = false;
-    if (hasEnded || (why === undefined) === (lost === undefined)) return;
-    lost = why === undefined ? undefined : { message: lostText(directory, why), since: clock.now() };
+  let checkedAt = clock.now();
+  /** Only one check runs at a time, because checks that hang with the disk would use up the threads for file I/O. */
+  let isChecking = false;
+  let isStopped = false;
+  const check = async () => {
+    if (isChecking) return;
+    isChecking = true;
+    checkedAt = clock.now();
+    const problem = await findProblem(directory);
+    isChecking = false;
+    if (isStopped || (problem === undefined) === (lost === undefined)) return;
+    lost = problem === undefined ? undefined : { message: lostMessage(directory, problem), since: clock.now() };
     if (lost === undefined) logger.info(`${directory} is usable again`);
-    else tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
+    else publish({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
   };
-  const stop = every(clock, LOOK_MS, look);
-  const end = () => {
-    hasEnded = true;
-    stop();
+  const stopTimer = every(clock, CHECK_MS, check);
+  return {
+    lost: () => lost && { ...lost, retryAt: checkedAt + CHECK_MS },
+    stop: () => {
+      isStopped = true;
+      stopTimer();
+    },
   };
-  return { lost: () => lost && { ...lost, retryAt: lookedAt + LOOK_MS }, end };
 }
 
 async function problemOf(directory: string): Promise<string | undefined> {
@@ -63,5 +72,5 @@ async function problemOf(directory: string): Promise<string | undefined> {
   }
 }
 
-const lostText = (directory: string, why: string): string =>
-  `${directory} ${why} while the agent is running: state that must survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;
+const lostMessage = (directory: string, problem: string): string =>
+  `${directory} ${problem} while the agent is running: state that must survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;

@@ -1,16 +1,16 @@
-/** The log of what goes wrong beside the pods: what a pod's own actors meet is told with its status. */
+/** Logs the errors of the agent. Failures of the actors of a pod are logged with its status instead. */
 import type { Logger } from 'pino';
 import { NodeFailure } from '../../base/failure.ts';
 import { isServiceError, isUnreachable } from '../../cri/client/failure.ts';
 
-/** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
-const NEVER = new Set(
+/** Sources that should never fail, whose failures are logged as errors. */
+const ERROR_SOURCES = new Set(
   ['nodeAgent', 'store']
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** What is tried again by itself for as long as it fails, or what the node goes on without. */
-const WARNED_OF = new Set([
+/** Sources that are retried or that the node can do without, whose failures are logged as warnings. */
+const WARNING_SOURCES = new Set([
   'relist',
   'containerEvents',
   'logLink',
@@ -35,50 +35,50 @@ const WARNED_OF = new Set([
   'tokens',
   'images',
 ]);
-/** So many different failures are remembered as told. */
-const REMEMBERED = 100;
+/** Maximum number of different failures that are remembered as logged. */
+const MAX_REMEMBERED = 100;
 
 export interface ErrorLog {
-  /** Takes what failed, and how: errors and warnings once until they change, failed calls for a pod as details. */
+  /** Logs a failure of a source. An error or warning is logged once; failed calls for a pod are logged at debug level. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Says that all is well again: what fails from now on is told again. */
-  readonly settled: () => void;
-  /** Rejects, with a failure whose message is for the user, when the root of the actors has failed. */
+  /** Forgets which failures have been logged, so that they are logged again when they recur. */
+  readonly forgetLogged: () => void;
+  /** Rejects with a message for the user when the root actor has failed. */
   readonly failed: Promise<never>;
 }
 
-/** Makes the sink of everything that services, feeds and the agent itself report. */
-export function logErrors(logger: Logger): ErrorLog {
+/** Creates the log for the errors of services, feeds and the agent itself. */
+export function createErrorLog(logger: Logger): ErrorLog {
   const logged = new Set<string>();
   const { promise: failed, reject } = Promise.withResolvers<never>();
-  // Whoever waits for it hears of it; that nobody does yet is no error of its own.
+  // Without a handler, Node.js would report an unhandled rejection until the caller waits for it.
   failed.catch(() => {});
   const onError = (source: string, error: unknown) => {
     const message = messageWithCauses(error);
-    const isWarning = WARNED_OF.has(source) && !isWithoutRuntime(error);
-    const level = NEVER.has(source) ? 'error' : isWarning ? 'warn' : 'debug';
+    const isWarning = WARNING_SOURCES.has(source) && !isWithoutRuntime(error);
+    const level = ERROR_SOURCES.has(source) ? 'error' : isWarning ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
     if (level === 'debug' || !logged.has(key))
-      logger[level]({ source, ...detailsOf(error) }, `${source} failed: ${message}`);
-    if (logged.size >= REMEMBERED) logged.clear();
+      logger[level]({ source, ...errorFields(error) }, `${source} failed: ${message}`);
+    if (logged.size >= MAX_REMEMBERED) logged.clear();
     if (level !== 'debug') logged.add(key);
     if (source === 'nodeAgent') reject(agentFailure(message, error));
   };
-  return { onError, settled: () => logged.clear(), failed };
+  return { onError, forgetLogged: () => logged.clear(), failed };
 }
 
 /** Whether a call did not reach the runtime, which the runtime's health already reports. */
 const isWithoutRuntime = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
-/** What has failed, and the cause of that, where it does not say so itself. */
+/** Returns the message of an error, followed by those of its causes that it does not contain itself. */
 function messageWithCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined || isServiceError(error.cause) ? '' : messageWithCauses(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
-/** A failure with a reason is one of the world: only a fault of the program is told with where it happened. */
-const detailsOf = (error: unknown): object =>
+/** Returns the reason of a `NodeFailure`, or else the error with its stack, because it is then a bug. */
+const errorFields = (error: unknown): object =>
   error instanceof NodeFailure ? { reason: error.reason } : { err: error };
 
 const agentFailure = (message: string, cause: unknown): NodeFailure =>

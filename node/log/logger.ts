@@ -3,33 +3,33 @@ import { createRedaction, type Redaction } from '../../actors/replay/redaction.t
 import { printableQuoted } from '../../base/printable.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-/** pino's level for a kubelet's verbosity: 2 and up debug, 5 and up trace. */
+/** Returns pino's level for a kubelet's verbosity, which is debug from 2 and trace from 5. */
 export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
   if (verbosity >= 5) return 'trace';
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
 /** Loads the formatter only if the log is text. */
-async function textOn(destination: DestinationStream, isShort: boolean): Promise<DestinationStream> {
+async function textStream(destination: DestinationStream, isShort: boolean): Promise<DestinationStream> {
   return isShort
-    ? (await import('./prettyLog.ts')).pretty(destination)
+    ? (await import('./prettyLog.ts')).prettyLog(destination)
     : (await import('./textLog.ts')).textLog(destination);
 }
 
 /**
- * JSON in which no character stands as it is that a terminal would obey: `journalctl` and `cat` bring it to one, wherever
- * it was written to.
+ * Writes JSON with all control characters escaped, because `journalctl` and `cat` print the log to a terminal that would
+ * interpret them.
  */
-const quoted = (destination: DestinationStream): DestinationStream => ({
+const escapedJson = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(printableQuoted(line)),
 });
 
-/** What others have said stands in the message of a line, or in an error and its stack; all else are names. */
+/** Redacts the message and the error of a line. The other fields contain only names. */
 const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
   hooks: {
     logMethod(args, method) {
-      // Each stays what it was.
-      method.apply(this, args.map((part: unknown) => (typeof part === 'string' ? texts(part) : part)) as typeof args);
+      // The cast holds, because redaction preserves the type of each argument.
+      method.apply(this, args.map((arg: unknown) => (typeof arg === 'string' ? texts(arg) : arg)) as typeof args);
     },
   },
   serializers: { err: (error) => texts(stdSerializers.err(error)) },
@@ -38,22 +38,22 @@ const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'se
 /** The agent's log. */
 export interface AgentLog {
   readonly logger: Logger;
-  /** Keeps secrets out of what it says, and out of whatever else leaves the agent. */
+  /** Redacts secrets in log lines and in everything else that leaves the agent. */
   readonly redaction: Redaction;
 }
 
 /**
- * Creates the agent's log: text in klog's format as a kubelet's (`component-base/logs`), or JSON lines if `logging.format` is
- * json.
+ * Creates the agent's log. It writes text in klog's format as a kubelet does (`component-base/logs`), or JSON lines if
+ * `logging.format` is json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
   simulated: boolean;
-  /** Whether a line has only the time of day, the level and the message, as for the user of a command. */
+  /** Whether a line has only the time of day, the level and the message, as users of a command expect. */
   isShort?: boolean;
-  /** The least level instead of the verbosity's. */
+  /** Replaces the level of the verbosity. */
   level?: 'warn';
-  /** Where the lines go instead of stderr. */
+  /** Default stderr. */
   destination?: DestinationStream;
 }): Promise<AgentLog> {
   const { logging, isShort = false, destination = pino.destination({ fd: 2, sync: true }) } = options;
@@ -70,7 +70,7 @@ export async function createLogger(options: {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    isText ? await textOn(destination, isShort) : quoted(destination),
+    isText ? await textStream(destination, isShort) : escapedJson(destination),
   );
   return { logger, redaction };
 }

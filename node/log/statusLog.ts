@@ -1,4 +1,4 @@
-/** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
+/** Logs the statuses, events and failures of pods, each change once. */
 import type { Logger } from 'pino';
 import type { Failure } from '../../base/failure.ts';
 import { isCallTimeoutMessage } from '../../cri/client/failure.ts';
@@ -10,38 +10,38 @@ import { type PodWithTree, podActors } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 
 /**
- * Logs every change of a pod's phase and readiness (info), every event (a warning that is new as such, the others for
- * debugging), and every new failure of an actor that no event has told (warning).
+ * Logs every change of a pod's phase and readiness at info level, and every new failure of an actor that no event has reported
+ * at warn level. Events are logged at debug level, except for the first occurrence of a Warning. Returns a function that stops it.
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const logged = new Map<string, string>();
   const failures = new Map<string, Map<string, Failure>>();
-  /** The actors of each pod at its last change: what an actor shows is another object once it has changed. */
-  const seen = new Map<string, ReadonlySet<ActorNode>>();
+  /** The actors of each pod at its last change. A changed actor is a new object. */
+  const previousActors = new Map<string, ReadonlySet<ActorNode>>();
   const events = new Map<string, string[]>();
-  const endEvents = agent.subscribeEvents(({ event, removed }) => {
-    if (!removed) tellEvent(logger, events, event);
+  const unsubscribeEvents = agent.subscribeEvents(({ event, removed }) => {
+    if (!removed) logEvent(logger, events, event);
   });
-  const endStatuses = agent.subscribe((change) => {
+  const unsubscribeStatuses = agent.subscribe((change) => {
     const { uid, pod, removed } = change;
     const { namespace, name } = pod.metadata;
     if (change.hasFailures) {
-      const known = failures.get(uid) ?? new Map<string, Failure>();
-      failures.set(uid, known);
-      const [actors, before] = [actorsOf(change), seen.get(uid)];
-      seen.set(uid, new Set(actors));
+      const loggedFailures = failures.get(uid) ?? new Map<string, Failure>();
+      failures.set(uid, loggedFailures);
+      const [actors, before] = [actorsOf(change), previousActors.get(uid)];
+      previousActors.set(uid, new Set(actors));
       for (const actor of actors) {
         if (before?.has(actor)) continue;
-        if (!isTold(events.get(uid), actor)) logFailure({ agent, logger }, known, actor, pod.metadata);
+        if (!isReported(events.get(uid), actor)) logFailure({ agent, logger }, loggedFailures, actor, pod.metadata);
       }
     } else {
       failures.delete(uid);
-      seen.delete(uid);
+      previousActors.delete(uid);
     }
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
     const now = removed
       ? 'gone'
-      : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${whyOf(pod, events.get(uid))}`;
+      : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${reasonSuffix(pod, events.get(uid))}`;
     const before = logged.get(uid);
     if (before === now) return;
     logger.info(
@@ -52,64 +52,64 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     logged.delete(uid);
     events.delete(uid);
     failures.delete(uid);
-    seen.delete(uid);
+    previousActors.delete(uid);
   });
   return () => {
-    endEvents();
-    endStatuses();
+    unsubscribeEvents();
+    unsubscribeStatuses();
   };
 }
 
-/** What a node without a cluster DNS tells of itself, once, is no news when a pod's event says it again. */
-const NO_NEWS = 'MissingClusterDNS';
-/** How many of a pod's last warnings are compared with the failures of its actors. */
-const COMPARED = 8;
+/** A node without cluster DNS reports this once for itself, so the same events of its pods are logged only at debug level. */
+const NODE_WIDE_REASON = 'MissingClusterDNS';
+/** Number of the latest warnings of a pod that are compared with the failures of its actors. */
+const MAX_WARNINGS = 8;
 
-function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent): void {
+function logEvent(logger: Logger, warnings: Map<string, string[]>, event: CoreEvent): void {
   const { involvedObject, type, reason, message, count } = event;
   const { kind, namespace, name, uid, fieldPath } = involvedObject;
   const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
-  const who = kind === 'Pod' ? `pod ${displayName({ namespace: namespace ?? '', name })}` : `node ${name}`;
-  const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
-  const isNews = type === 'Warning' && count === 1;
-  const level = !isNews ? 'debug' : reason !== NO_NEWS ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
+  const subject = kind === 'Pod' ? `pod ${displayName({ namespace: namespace ?? '', name })}` : `node ${name}`;
+  const sentence = `${subject}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
+  const isNew = type === 'Warning' && count === 1;
+  const level = !isNew ? 'debug' : reason !== NODE_WIDE_REASON ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
   logger[level]({ reason, object: namespace === undefined ? name : `${namespace}/${name}` }, sentence);
-  if (type === 'Warning') told.set(uid, [...(told.get(uid) ?? []), message].slice(-COMPARED));
+  if (type === 'Warning') warnings.set(uid, [...(warnings.get(uid) ?? []), message].slice(-MAX_WARNINGS));
 }
 
-/** Whether an event has told the failure: its words carry those of the failure. */
-const isTold = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
+/** Whether the message of a logged event contains the message of the actor's failure. */
+const isReported = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
   lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
 
-/** Why a pod is refused, evicted or otherwise ended by its node. */
-function whyOf({ status: { reason, message } = {} }: Pod, told: readonly string[] = []): string {
-  if (message !== undefined && told.some((words) => message.includes(words))) return '';
+/** Returns why the node has rejected, evicted or terminated a pod, unless a logged warning says so. */
+function reasonSuffix({ status: { reason, message } = {} }: Pod, warnings: readonly string[] = []): string {
+  if (message !== undefined && warnings.some((warning) => message.includes(warning))) return '';
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
 }
 
-function actorsOf(seen: PodWithTree): readonly ActorNode[] {
-  const { tree, volumes, containers } = podActors(seen);
+function actorsOf(pod: PodWithTree): readonly ActorNode[] {
+  const { tree, volumes, containers } = podActors(pod);
   return [tree, ...volumes, ...containers.map(({ actor }) => actor)];
 }
 
 function logFailure(
   { agent, logger }: { readonly agent: Pick<AgentPort, 'node'>; readonly logger: Logger },
-  told: Map<string, Failure>,
+  logged: Map<string, Failure>,
   actor: ActorNode,
   metadata: Pod['metadata'],
 ): void {
   const { path, lastFailure } = actor;
-  const before = told.get(path);
-  if (lastFailure === undefined) return void told.delete(path);
+  const previous = logged.get(path);
+  if (lastFailure === undefined) return void logged.delete(path);
   const { reason, message } = lastFailure;
-  // A retry that fails in the same way is no news.
-  if (before?.reason === reason && before.message === message) return;
-  // A runtime that is away is reported once for all pods. One call that hangs is news if the runtime is ready otherwise.
+  // A retry that fails in the same way is not logged again.
+  if (previous?.reason === reason && previous.message === message) return;
+  // An unreachable runtime is logged once for all pods. A call that hangs is logged if the runtime is ready otherwise.
   const isOfRuntime =
     reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
   const level = isOfRuntime ? 'debug' : 'warn';
-  told.set(path, lastFailure);
-  const who = path.split('/').slice(2).join(' ') || 'pod';
+  logged.set(path, lastFailure);
+  const actorName = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;
-  logger[level]({ pod, actor: path, reason }, `pod ${displayName(metadata)}, ${who}: ${reason}: ${message}`);
+  logger[level]({ pod, actor: path, reason }, `pod ${displayName(metadata)}, ${actorName}: ${reason}: ${message}`);
 }

@@ -35,20 +35,20 @@ export const textLog = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(textLine(line)),
 });
 
-/** Returns one of pino's JSON lines as text; a line that is no such JSON is returned with its control characters shown. */
+/** Formats one of pino's JSON lines as text. Any other line is returned with its control characters escaped. */
 export function textLine(line: string): string {
-  const record = parsed(line);
+  const record = parseRecord(line);
   if (record === undefined) return printable(line);
   const { level, time, msg, caller, simulated, ...fields } = record;
   const header = `${SEVERITIES.get(level) ?? 'I'}${headerTime(new Date(time))} ${String(process.pid).padStart(PID_WIDTH)} ${caller}]`;
-  const words = `${simulated ? '[simulated] ' : ''}${msg.replace(/\s*\n\s*/g, ' ').trim()}`;
+  const message = `${simulated ? '[simulated] ' : ''}${msg.replace(/\s*\n\s*/g, ' ').trim()}`;
   const pairs = Object.entries(fields).map(([key, value]) =>
-    key === 'err' ? errorText(value) : ` ${key}=${valueText(value)}`,
+    key === 'err' ? formatError(value) : ` ${key}=${formatValue(value)}`,
   );
-  return `${header} ${quoted(words)}${pairs.join('')}\n`;
+  return `${header} ${quoted(message)}${pairs.join('')}\n`;
 }
 
-function parsed(line: string): z.infer<typeof recordSchema> | undefined {
+function parseRecord(line: string): z.infer<typeof recordSchema> | undefined {
   try {
     return recordSchema.parse(JSON.parse(line));
   } catch {
@@ -63,25 +63,25 @@ function headerTime(time: Date): string {
   return `${local.slice(5, 7)}${local.slice(8, 10)} ${local.slice(11, 19)}.${milliseconds}000`;
 }
 
-function valueText(value: unknown): string {
-  if (typeof value === 'string') return value.includes('\n') ? linesText(value) : quoted(value);
+function formatValue(value: unknown): string {
+  if (typeof value === 'string') return value.includes('\n') ? formatLines(value) : quoted(value);
   return printable(JSON.stringify(value) ?? 'null');
 }
 
-/** A text of several lines, as klog writes it: `<`, then each line indented, then `>`. */
-const linesText = (text: string): string =>
+/** Formats several lines as klog does, with `<`, then each line indented, then `>`. */
+const formatLines = (text: string): string =>
   `<\n${text
     .trimEnd()
     .split('\n')
     .map((line) => `\t${printable(line)}\n`)
     .join('')} >`;
 
-/** The error of a line, and where it was thrown. */
-function errorText(value: unknown): string {
+/** Formats an error with its stack. */
+function formatError(value: unknown): string {
   const error = errorSchema.safeParse(value);
-  if (!error.success) return ` err=${valueText(value)}`;
+  if (!error.success) return ` err=${formatValue(value)}`;
   const { message, stack } = error.data;
-  return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${linesText(stack)}`}`;
+  return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${formatLines(stack)}`}`;
 }
 
 /**
@@ -90,7 +90,7 @@ function errorText(value: unknown): string {
  */
 const FRAMES = 6;
 
-/** The daemon's bundle. A stack has only its own lines. */
+/** The file of the daemon's bundle, to which the positions in a stack refer. */
 const BUNDLE = 'daemon.js';
 const callersSchema = z.record(z.string(), z.string());
 
@@ -100,7 +100,7 @@ function callersInBundle(): ReadonlyMap<string, string> {
     const text = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
     return new Map(Object.entries(callersSchema.parse(JSON.parse(text))));
   } catch {
-    // Its lines are then those of the bundle.
+    // Without the file the log shows positions in the bundle.
     return new Map();
   }
 }
@@ -118,7 +118,7 @@ export function callerOfLog(): { readonly caller?: string } {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = FRAMES;
   // The first line is the message.
-  const frames = new Error('for its stack').stack?.split('\n') ?? [];
+  const frames = new Error('stack').stack?.split('\n') ?? [];
   Error.stackTraceLimit = stackTraceLimit;
   const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(frames[FRAMES] ?? '') ?? [];
   if (path === undefined) return {};

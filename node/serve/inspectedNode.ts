@@ -1,4 +1,3 @@
-/** The command line's node as its page shows it. */
 import type { Logger } from 'pino';
 import type { Redaction } from '../../actors/replay/redaction.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -15,25 +14,24 @@ import { StatelySockets } from '../../inspect/stately/statelySockets.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { packageVersion, recordingDirectory } from '../host/places.ts';
+import { packageVersion, recordingDirectory } from '../host/paths.ts';
 import { machinesDigest } from '../start/machinesDigest.ts';
 
 interface Parts {
   readonly agent: AgentPort;
   readonly audience: Audience;
-  /** Absent where nothing is recorded. */
+  /** Undefined if nothing is recorded. */
   readonly flight: FlightRecorder | undefined;
   readonly config: NodeConfig;
   readonly redaction: Redaction;
-  /** Told of what went wrong behind the page. */
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** Made when somebody looks for the first time. */
-export function inspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
+/** Creates the view of the node that its page shows. Called when the page is opened for the first time. */
+export function createInspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
   const { now } = systemClock;
-  const seen = { ...agent, redact: redaction.redact };
-  const past = flight && pastThread(flight, config);
+  const redactedAgent = { ...agent, redact: redaction.redact };
+  const past = flight && createPastThread(flight, config);
   const span = past && new RecordedSpan({ past, clock: systemClock });
   const followed = new FollowedActors({
     agent,
@@ -43,13 +41,13 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
     isWatched: () => view.isFollowed,
   });
   const view: LiveView = new LiveView({
-    agent: seen,
+    agent: redactedAgent,
     audience,
     clock: systemClock,
     version: packageVersion(),
     recorded: () => span?.now(),
     onUnwatched: () => followed.forget(),
-    onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
+    onError: (error) => logger.error({ err: error }, `cannot create a frame for the page: ${messageOf(error)}`),
   });
   const sockets = new StatelySockets({
     audience,
@@ -57,7 +55,7 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
     trees: () => allTrees(agent.explainNode().node, agent.trees()).values(),
   });
   const node = createLiveNode({
-    agent: seen,
+    agent: redactedAgent,
     view,
     followed,
     past,
@@ -72,7 +70,7 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
   return { ...node, live: span?.addTo(view) ?? view };
 }
 
-function pastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
+function createPastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
   const path = recordingDirectory(rootDirectory);
   return new PastThread({
     path,

@@ -1,4 +1,4 @@
-/** The page of the command line's node: served while the node runs. A page that cannot be served does not stop the node. */
+/** Serves the page of the node. The node also runs if the page cannot be served. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { isWildcard } from '../../inspect/address.ts';
 import type { Inspected } from '../../inspect/inspected.ts';
 import type { PageServer } from '../../inspect/server.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { packageDirectory } from '../host/places.ts';
-import { keptTrying, RETRY_MS } from '../start/keptTrying.ts';
+import { packageDirectory } from '../host/paths.ts';
+import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 import { pageLinkPath, readPageToken } from './pageLink.ts';
 
 const TOKEN_BYTES = 24;
@@ -29,21 +29,22 @@ interface PageOptions {
 /** The directory that the build writes the page to. */
 export const pageDirectory = (): string => join(packageDirectory(), 'dist', 'web');
 
-/** Serves the page, retrying until the address can be used; `close` ends both. */
+/** Serves the page, retrying until the address can be used. `close` stops the page or the retries. */
 export function startPage(options: PageOptions): { close(): Promise<void> } {
   const { config, logger, clock = systemClock, onServed } = options;
   const { inspect } = config;
   if (inspect === undefined) return { close: async () => {} };
-  return keptTrying({
-    make: () => serve(options, inspect),
+  return retryUntilStarted({
+    start: () => serve(options, inspect),
     clock,
-    onMade: ({ url: own }) => {
+    onStarted: ({ url: urlWithToken }) => {
       // The log contains no token, because others may read it.
-      const url = `${new URL(own).origin}/`;
+      const url = `${new URL(urlWithToken).origin}/`;
       logger.info({ url }, `the page is at ${url}`);
-      onServed?.(own);
+      onServed?.(urlWithToken);
     },
-    onProblem: (why) => logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}${OTHER_ADDRESS}`),
+    onProblem: (why) =>
+      logger.warn(`the page is not served, retrying every ${RETRY_MS / 1_000} s: ${why}${OTHER_ADDRESS}`),
   });
 }
 
@@ -65,6 +66,6 @@ async function serve(
     token: isOpen ? undefined : ((await readPageToken(linkFile)) ?? newPageToken()),
     linkFile,
     name: isWildcard(address) ? config.nodeIps[0] : undefined,
-    onError: (error) => logger.error({ err: error }, `the page cannot be told how it goes on: ${messageOf(error)}`),
+    onError: (error) => logger.error({ err: error }, `cannot send an update to the page: ${messageOf(error)}`),
   });
 }

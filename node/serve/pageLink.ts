@@ -1,6 +1,6 @@
 /**
- * The file `statelet/page-link` below the root directory: the link to the page with its token. The log contains no token,
- * because others may read it; the file is for the agent's user.
+ * The file `statelet/page-link` below the root directory, which contains the link to the page with its token. Only the agent's
+ * user can read it. The log contains no token, because other users may be able to read the log.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const TOKEN = /^[\w-]{32}$/;
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
 /**
- * Writes the link to an owner-only file. The previous one, whose token counts after a restart, stays until it is replaced. A
- * directory in the place of the file is renamed, which `onSetAside` is called with.
+ * Writes the link to a file that only its owner can read, and replaces the previous file atomically. A directory at the path
+ * is renamed, and `onSetAside` is called with the new name.
  */
 export async function writePageLink(
   path: string,
@@ -25,8 +25,8 @@ export async function writePageLink(
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
   const next = `${path}.new`;
   for (const file of [path, next]) {
-    const found = await lstat(file).catch(() => undefined);
-    if (found?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
+    const stats = await lstat(file).catch(() => undefined);
+    if (stats?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
   }
   await rm(next, { force: true });
   // Exclusive creation follows no symbolic link and writes to no file of another user.
@@ -48,16 +48,16 @@ export async function readPageToken(path: string): Promise<string | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      const facts = await handle.stat();
-      const isOwn = facts.isFile() && facts.uid === process.getuid?.() && (facts.mode & NOT_OWNER) === 0;
-      if (!isOwn) return undefined;
+      const stats = await handle.stat();
+      const isPrivate = stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & NOT_OWNER) === 0;
+      if (!isPrivate) return undefined;
       const token = URL.parse((await handle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
       return TOKEN.test(token) ? token : undefined;
     } finally {
       await handle.close();
     }
   } catch {
-    // A file that cannot be read is replaced, and `writePageLink` reports why if it cannot be.
+    // `writePageLink` replaces a file that cannot be read, and reports the error if it cannot.
     return undefined;
   }
 }

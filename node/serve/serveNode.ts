@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { keptTrying, RETRY_MS } from '../start/keptTrying.ts';
+import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 import type { StartedNode } from '../start/startNode.ts';
 import { ownVersion } from '../start/version.ts';
 import { startPage } from './page.ts';
@@ -18,8 +18,8 @@ interface ServeOptions {
 }
 
 /**
- * Serves a node on the socket below its root directory, and its page, whose link is written to a file. If the socket cannot
- * be served, the node is stopped, because the caller may end the runtime next.
+ * Serves the socket and the page of a node, and writes the link to the page to a file. If the socket cannot be served, the
+ * node is stopped, because the caller may stop the runtime next.
  */
 export async function serveNode(
   { agent, stop, inspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
@@ -45,21 +45,24 @@ export async function serveNode(
   };
 }
 
-/** Writes the link, retrying until the file can be written, e.g. after a full disk. */
+/** Writes the link to a file, retrying e.g. while the disk is full. */
 function publishLink(
   url: string,
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
   const onSetAside = (directory: string, renamedTo: string) =>
-    logger.warn({ file }, `${directory} is a directory in the place of the link to the page: renamed to ${renamedTo}`);
-  return keptTrying({
-    make: async () => {
+    logger.warn(
+      { file },
+      `${directory} should be the file with the link to the page, but was a directory: renamed to ${renamedTo}`,
+    );
+  return retryUntilStarted({
+    start: async () => {
       await writePageLink(file, url, onSetAside);
       return { close: async () => {} };
     },
     clock,
-    onMade: () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
+    onStarted: () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
     onProblem: (why) => {
       const retry = `retrying every ${RETRY_MS / 1_000} s`;
       logger.warn({ file }, `the link to the page cannot be written to ${file}, ${retry}: ${why}`);

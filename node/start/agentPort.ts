@@ -26,15 +26,15 @@ interface PortParts {
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
   readonly recording: AgentPort['recording'];
-  /** The node's own API; absent: it has none. */
-  readonly served?: () => ServedView | undefined;
+  /** Describes the use of the node's own API. Undefined if it has none. */
+  readonly apiView?: () => ServedView | undefined;
   readonly usage: AgentPort['usage'];
 }
 
-/** The agent as the socket, the tables and the explanations see it. */
-export function agentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, root, nodeObject, recording, served, usage } = parts;
-  const explainNode = () => withLostRoot(withServing(agent.explainNode(), served?.()), root.lost());
+/** Creates the interface through which the socket, the tables and the explanations reach the agent. */
+export function createAgentPort(parts: PortParts): AgentPort {
+  const { agent, recorder, root, nodeObject, recording, apiView, usage } = parts;
+  const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.lost());
   return {
     pods: agent.pods,
     trees: agent.trees,
@@ -47,7 +47,7 @@ export function agentPort(parts: PortParts): AgentPort {
       const [logs, latest] = await Promise.all([logTails(parts, uid), latestLog(parts, uid, part)]);
       return agent.explainPart(uid, part, logs, latest);
     },
-    podPaths: (uid) => placesOf(parts, uid),
+    podPaths: (uid) => podPaths(parts, uid),
     nodeObject,
     recording,
     usage,
@@ -56,45 +56,49 @@ export function agentPort(parts: PortParts): AgentPort {
       const { at, node } = explainNode();
       return { at, node, pods: agent.podsWithTrees(), limiters: Object.values(agent.overview().limiters) };
     },
-    node: () => summaryOf(parts),
-    // Asked for by a person, and seldom.
-    stream: async (request, signal) => (await import('../serve/streamPlace.ts')).streamPlace(parts, request, signal),
+    node: () => nodeSummary(parts),
+    // Imported lazily, because few agents ever serve a stream.
+    stream: async (request, signal) =>
+      (await import('../serve/openStreamEndpoint.ts')).openStreamEndpoint(parts, request, signal),
   };
 }
 
-const podOf = (agent: NodeAgent, uid: string) => agent.pods().find(({ metadata }) => metadata.uid === uid);
+const findPod = (agent: NodeAgent, uid: string) => agent.pods().find(({ metadata }) => metadata.uid === uid);
 
-const foldersOf = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }: NodeConfig) => ({ rootDir, podLogsDir });
+const podDirectories = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }: NodeConfig) => ({
+  rootDir,
+  podLogsDir,
+});
 
-function placesOf({ agent, config }: PortParts, uid: string): PodPaths | undefined {
-  const pod = podOf(agent, uid);
+function podPaths({ agent, config }: PortParts, uid: string): PodPaths | undefined {
+  const pod = findPod(agent, uid);
   if (pod === undefined) return undefined;
   const url = sourceOf(pod) === 'http' && config.manifestUrl ? withoutSecrets(config.manifestUrl.url) : undefined;
   const manifest = agent.manifestFile(uid) ?? url;
   return {
     podLogs: config.podLogsDirectory,
-    logs: createLayout(foldersOf(config)).podLogDir(pod.metadata),
+    logs: createLayout(podDirectories(config)).podLogDir(pod.metadata),
     ...(manifest === undefined ? {} : { manifest }),
   };
 }
 
-function seenPod({ agent }: PortParts, uid: string): PodWithTree | undefined {
-  const pod = podOf(agent, uid);
+function podWithTree({ agent }: PortParts, uid: string): PodWithTree | undefined {
+  const pod = findPod(agent, uid);
   const tree = agent.trees().get(uid);
   return pod && tree && { pod, tree };
 }
 
 async function logTails(parts: PortParts, uid: string): Promise<LogTails> {
-  const seen = seenPod(parts, uid);
-  return seen ? readLogTails(seen, foldersOf(parts.config)) : new Map();
+  const pod = podWithTree(parts, uid);
+  return pod ? readLogTails(pod, podDirectories(parts.config)) : new Map();
 }
 
 async function latestLog(parts: PortParts, uid: string, { kind, name }: PodPart): Promise<LogTail | undefined> {
-  const seen = kind === 'container' ? seenPod(parts, uid) : undefined;
-  return seen && readLatestLog(seen, name, foldersOf(parts.config));
+  const pod = kind === 'container' ? podWithTree(parts, uid) : undefined;
+  return pod && readLatestLog(pod, name, podDirectories(parts.config));
 }
 
-function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
+function nodeSummary({ agent, config, simulated, root }: PortParts): NodeSummary {
   const lost = root.lost();
   const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
   return {
@@ -103,7 +107,7 @@ function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
     tags,
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
-    runtime: shownRuntime(runtime),
+    runtime: runtimeSummary(runtime),
     endpoints: { runtime: config.containerRuntimeEndpoint, images: config.imageServiceEndpoint },
     registryCredentials: {
       workingDirectory: process.cwd(),
@@ -119,7 +123,7 @@ function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
   };
 }
 
-const shownRuntime = ({ ready, networkNotReady: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
+const runtimeSummary = ({ ready, networkNotReady: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
   ...runtime,
   state: ready ? 'ready' : 'not ready',
 });

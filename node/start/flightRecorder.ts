@@ -1,4 +1,3 @@
-/** The flight recorder of the command line's node. */
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -7,12 +6,15 @@ import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentRecording } from '../../socket/agent.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { packageVersion, recordingDirectory } from '../host/places.ts';
+import { packageVersion, recordingDirectory } from '../host/paths.ts';
 import type { AgentLog } from '../log/logger.ts';
 import { machinesDigest } from './machinesDigest.ts';
 
-/** Undefined where nothing is to be recorded. */
-export function flightRecorder(config: NodeConfig, { logger, redaction }: AgentLog): FlightRecorder | undefined {
+/** Creates the flight recorder of the node. Undefined if recording is off. */
+export function createNodeFlightRecorder(
+  config: NodeConfig,
+  { logger, redaction }: AgentLog,
+): FlightRecorder | undefined {
   const { recordSizeBytes: sizeBytes } = config;
   if (sizeBytes === 0) return undefined;
   const directory = recordingDirectory(config.rootDirectory);
@@ -33,14 +35,14 @@ export function flightRecorder(config: NodeConfig, { logger, redaction }: AgentL
   });
 }
 
-/** All that it has recorded, and those of the agents before it. */
-export async function recordingOf(
+/** Reads everything that this agent and earlier agents with the same root directory have recorded. */
+export async function readRecording(
   recorder: FlightRecorder | undefined,
   { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,
 ): Promise<AgentRecording> {
   await recorder?.flush();
   const directory = recordingDirectory(rootDirectory);
-  // Most agents are never asked.
-  const { readRecordingBytes: bytesOf } = await import('../../recording/dump.ts');
-  return { isOn: recorder !== undefined, directory, parts: await bytesOf(directory) };
+  // Imported lazily, because few agents are ever asked for their recording.
+  const { readRecordingBytes } = await import('../../recording/dump.ts');
+  return { isOn: recorder !== undefined, directory, parts: await readRecordingBytes(directory) };
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { findProcess } from '../../host/runningProcess.ts';
 import { isListening, socketPath } from '../../socket/socketPath.ts';
-import { makeDirectory } from '../host/rootDirectory.ts';
+import { createDirectory } from '../host/rootDirectory.ts';
 
-/** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */
-const startOf = async (pid: number): Promise<string> => (await findProcess(pid))?.startedAt ?? '0';
+/** Returns the start time of a process, which together with its PID identifies it. `0` if unknown or if the process has exited. */
+const processStartTime = async (pid: number): Promise<string> => (await findProcess(pid))?.startedAt ?? '0';
 
-function exists(pid: number): boolean {
+function hasProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -17,20 +17,20 @@ function exists(pid: number): boolean {
   }
 }
 
-/** `<pid>-<start>`; whatever else lies there is none, and nobody's to remove. */
+/** Whether a file has the name of a lock, `<pid>-<start time>`. Other files in the directory are left alone. */
 const isLockName = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
 
 async function isAlive(lock: string): Promise<boolean> {
   const [pid, start] = lock.split('-');
-  return exists(Number(pid)) && (await startOf(Number(pid))) === start;
+  return hasProcess(Number(pid)) && (await processStartTime(Number(pid))) === start;
 }
 
-function refusal(rootDirectory: string, who: string): NodeFailure {
+function agentRunningFailure(rootDirectory: string, who: string): NodeFailure {
   const message = `another agent ${who} is already running on ${rootDirectory}: stop it first, or use another root directory`;
   return new NodeFailure('AgentRunning', message);
 }
 
-/** The live locks other than our own; those of processes that are gone are removed, for they can never come back. */
+/** Returns the locks of other live processes, and removes the locks of processes that have exited. */
 async function otherLocks(directory: string, own: string): Promise<string[]> {
   const live: string[] = [];
   for (const lock of (await readdir(directory)).filter(isLockName)) {
@@ -41,35 +41,38 @@ async function otherLocks(directory: string, own: string): Promise<string[]> {
   return live;
 }
 
-/** A lock is an empty file: one with content is none, whatever its name. */
+/** Removes a lock. A directory or a file with contents is not a lock, and is left alone. */
 async function removeLock(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => undefined);
-  if (found?.isFile() && found.size === 0) await rm(file, { force: true });
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats?.isFile() && stats.size === 0) await rm(file, { force: true });
 }
 
-/** The process of the agent that runs over a root directory; undefined where none does that can be seen from here. */
-export async function runningAgent(rootDirectory: string): Promise<number | undefined> {
+/** Returns the PID of the agent that runs on a root directory. Undefined if no visible process has locked it. */
+export async function runningAgentPid(rootDirectory: string): Promise<number | undefined> {
   const locks = await readdir(join(rootDirectory, 'agents')).catch(() => []);
   for (const lock of locks.filter(isLockName)) if (await isAlive(lock)) return Number(lock.split('-')[0]);
   return undefined;
 }
 
 /**
- * Makes sure that this process is the only agent over a root directory, and throws a `NodeFailure` when it is not.
- * Each agent first writes its lock and then reads those of others, so of two at once at most one goes on; the socket
- * tells of an agent whose process cannot be seen from here. Returns the function that gives the lock back.
+ * Locks a root directory for this process. Throws a `NodeFailure` if another agent runs on it. Each agent first writes its own
+ * lock and then reads the locks of others, so at most one of two concurrent agents succeeds. The agent's socket reveals an
+ * agent whose process is not visible, e.g. one in another PID namespace. Returns a function that removes the lock.
  */
 export async function lockRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');
-  await makeDirectory(directory);
-  const own = `${process.pid}-${await startOf(process.pid)}`;
+  await createDirectory(directory);
+  const own = `${process.pid}-${await processStartTime(process.pid)}`;
   const release = () => rm(join(directory, own), { force: true });
   await writeFile(join(directory, own), '').catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
   });
   const [other] = await otherLocks(directory, own);
-  const answering = other === undefined && (await isListening(socketPath(rootDirectory)));
-  if (other === undefined && !answering) return release;
+  const isSocketInUse = other === undefined && (await isListening(socketPath(rootDirectory)));
+  if (other === undefined && !isSocketInUse) return release;
   await release();
-  throw refusal(rootDirectory, other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`);
+  throw agentRunningFailure(
+    rootDirectory,
+    other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`,
+  );
 }

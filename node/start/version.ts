@@ -1,17 +1,16 @@
 import { kubeletVersion } from '../host/hostIdentity.ts';
-import { packageVersion } from '../host/places.ts';
+import { packageVersion } from '../host/paths.ts';
 
-/** What a program of the package says of itself, as kubectl has it. */
+/** Version information with the field names of `kubectl version`. */
 export interface VersionInfo {
   readonly gitVersion: string;
-  /** The kubelet that it is like. */
+  /** The version that the node reports as its kubelet version. */
   readonly kubeletVersion?: string | undefined;
-  /** The Node.js that it runs on. */
   readonly nodeVersion: string;
   readonly platform: string;
 }
 
-/** The versions of this process. */
+/** Returns the version information of this process. */
 export const ownVersion = (): VersionInfo => ({
   gitVersion: `v${packageVersion()}`,
   kubeletVersion: kubeletVersion(),

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { kubeletsOver } from '../../node/start/kubelets.ts';
+import { describeRunningKubelets } from '../../node/start/runningKubelets.ts';
 
 let folder: string;
 let root: string;
@@ -36,21 +36,21 @@ async function kubeletOver(directory: string, prepare: string): Promise<number |
 
 test('a kubelet whose root directory is another one, though its path is the same, is no hindrance', async () => {
   await kubeletOver(root, 'mount -t tmpfs none "$0"');
-  expect(await kubeletsOver(root)).toEqual([]);
+  expect(await describeRunningKubelets(root)).toEqual([]);
 });
 
 test('nor is one whose root directory does not exist here', async () => {
   const elsewhere = join(folder, 'elsewhere');
   await kubeletOver(elsewhere, `mount -t tmpfs none "${folder}" && mkdir "$0"`);
-  expect(await kubeletsOver(elsewhere)).toEqual([]);
+  expect(await describeRunningKubelets(elsewhere)).toEqual([]);
 });
 
 test('one that has the same directory is, though it sees other mounts', async () => {
   const pid = await kubeletOver(root, 'true');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
+  expect(await describeRunningKubelets(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });
 
 test('so is one that has it by another path', async () => {
   const pid = await kubeletOver('other', 'mkdir other && mount --bind root other');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
+  expect(await describeRunningKubelets(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });

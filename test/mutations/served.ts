@@ -102,9 +102,9 @@ export const servedMutations: readonly Mutation[] = [
   },
   {
     rule: 'C45',
-    breaks: 'the watchdog is fed while the agent is not well',
+    breaks: 'the watchdog is notified while the agent is unhealthy',
     file: 'node/start/systemd.ts',
-    find: 'const why = failureOf(checks);',
-    put: 'const why = failureOf([]);',
+    find: 'const failure = failedCheck(checks);',
+    put: 'const failure = failedCheck([]);',
   },
 ];

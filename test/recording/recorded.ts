@@ -7,7 +7,7 @@ import { createRedaction, type Redaction } from '../../actors/replay/redaction.t
 import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { onlookersOf } from '../../node/start/onlookers.ts';
+import { combineObservers } from '../../node/start/nodeObservers.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import { type CheckResult, checkStretch } from '../../recording/play.ts';
@@ -32,7 +32,7 @@ export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'ru
   readonly limits?: boolean;
   readonly findCredentials?: FindCredentials;
   /** Who looks on besides the recorder, at each agent anew. */
-  readonly watch?: (redaction: Redaction) => Parameters<typeof onlookersOf>[0];
+  readonly watch?: (redaction: Redaction) => Parameters<typeof combineObservers>[0];
 }
 
 export interface Recorded {
@@ -88,7 +88,7 @@ export async function recordedNode({
       onError: (error) => void errors.push(error),
     });
   let recorder = another();
-  const parts = () => ({ ...onlookersOf([recorder.listeners, ...watch(redaction)]), redaction, findCredentials });
+  const parts = () => ({ ...combineObservers([recorder.listeners, ...watch(redaction)]), redaction, findCredentials });
   node = await simulatedNode({ ...options, parts: parts() });
   recorder.start(node.agent);
   const present = node;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { packageDirectory } from '../../../node/host/places.ts';
+import { packageDirectory } from '../../../node/host/paths.ts';
 import { type Desktop, openOnDesktop } from './desktop.ts';
 
 /** Says where the page is, and opens it where there is a desktop. */

@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { candidateRoots, recordingDirectory } from '../../../node/host/places.ts';
+import { candidateRoots, recordingDirectory } from '../../../node/host/paths.ts';
 import { readRecordingBytes } from '../../../recording/dump.ts';
 import { RECORDER_OFF } from '../../../socket/recording.ts';
 import { agentNamed } from '../../agent.ts';

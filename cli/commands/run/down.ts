@@ -12,9 +12,9 @@ import type { ForeignPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import { readSettings } from '../../../node/config/settings.ts';
-import { defaultStateDirectory, stateLayout } from '../../../node/host/places.ts';
+import { defaultStateDirectory, stateLayout } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
-import { refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
+import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { removeStaleSocket, socketPath } from '../../../socket/socketPath.ts';
@@ -205,7 +205,7 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
   const places = placesOf(stateDirectory, options);
   const { rootDirectory } = places;
-  await refuseKubeletsRoot(rootDirectory);
+  await assertNoKubelet(rootDirectory);
   const asked = await endAgent(rootDirectory, { write, clock, now });
   const before = await leftOf(places, parts);
   if (before.length === 0 && !existsSync(socketPath(rootDirectory))) {

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { createAlarm } from '../../../actors/alarm.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { runningAgent } from '../../../node/start/lock.ts';
+import { runningAgentPid } from '../../../node/start/lock.ts';
 import { agentClient } from '../../../socket/client.ts';
 import { isListening, socketPath } from '../../../socket/socketPath.ts';
 import { readPodList } from '../get/readPods.ts';
@@ -49,7 +49,7 @@ export async function endAgent(
   rootDirectory: string,
   { write, clock, now }: { write: (text: string) => unknown; clock: Clock; now: boolean },
 ): Promise<boolean> {
-  const pid = await runningAgent(rootDirectory);
+  const pid = await runningAgentPid(rootDirectory);
   if (pid === undefined) {
     if (!(await isListening(socketPath(rootDirectory)))) return false;
     const message = `an agent answers on ${socketPath(rootDirectory)}, but its process is not visible from here (another PID namespace?): stop it where it runs`;
@@ -69,7 +69,7 @@ export async function endAgent(
   const alarm = createAlarm(clock);
   const start = clock.now();
   const until = start + limitMs;
-  const runs = async () => (await runningAgent(rootDirectory)) === pid;
+  const runs = async () => (await runningAgentPid(rootDirectory)) === pid;
   // One that was killed is gone as a process before the last of its threads has let go of the socket.
   const isThere = async () => (await runs()) || (now && (await isListening(socketPath(rootDirectory))));
   while (await isThere()) {

@@ -5,7 +5,7 @@ import { createLayout } from '../../../host/pods/layout.ts';
 import { listPodDirectories } from '../../../host/pods/podDirectory.ts';
 import { type Maker, readMaker } from '../../../host/pods/podMark.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
-import type { stateLayout } from '../../../node/host/places.ts';
+import type { stateLayout } from '../../../node/host/paths.ts';
 import { hostMounter } from '../../../volume/mount/hostMounter.ts';
 import { removePodFiles } from '../../../volume/orphans.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';

@@ -5,13 +5,13 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import type { Flags } from '../../../node/config/flags.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import { readSettings } from '../../../node/config/settings.ts';
-import { runDirectory } from '../../../node/host/places.ts';
+import { runDirectory } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
 import { serveNode } from '../../../node/serve/serveNode.ts';
-import { refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
+import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
 import type { StartedNode, StartNode } from '../../../node/start/startNode.ts';
-import type { Systemd } from '../../../node/start/systemd.ts';
+import type { SystemdNotifier } from '../../../node/start/systemd.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { checkSocketPath, socketPath } from '../../../socket/socketPath.ts';
 import { askedToEnd, endOnSignals } from '../../terminal/signals.ts';
@@ -66,7 +66,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
   const systemd = config.runOnce ? undefined : await heardBySystemd();
   const log = await createLogger({ logging: config.logging, simulated: false });
   const { logger } = log;
-  await refuseKubeletsRoot(config.rootDirectory);
+  await assertNoKubelet(config.rootDirectory);
   const release = await lockRootDirectory(config.rootDirectory);
   const signals = endOnSignals();
   try {
@@ -91,7 +91,7 @@ async function runNode(
     readonly logger: Logger;
     readonly write: Write;
     readonly asked: AbortSignal;
-    readonly systemd: Systemd | undefined;
+    readonly systemd: SystemdNotifier | undefined;
   },
 ): Promise<void> {
   const { config, logger, write, asked, systemd } = parts;
@@ -114,11 +114,11 @@ async function runNode(
 async function heardBySystemd() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
-  const { systemdWants, tellSystemd } = await import('../../../node/start/systemd.ts');
+  const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import('../../../node/start/systemd.ts');
   const wants = systemdWants(process.env, process.pid);
   return (
     wants &&
-    (async ({ checks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<Systemd> => {
+    (async ({ checks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<SystemdNotifier> => {
       return tellSystemd(wants, { clock: systemClock, logger, checks: (await checks?.()) ?? [] });
     })
   );

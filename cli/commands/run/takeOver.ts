@@ -11,7 +11,7 @@ import { mountsUnder } from '../../../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../../../host/pods/layout.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { kubeletsOver } from '../../../node/start/kubelets.ts';
+import { describeRunningKubelets } from '../../../node/start/runningKubelets.ts';
 
 /** A pod that would be taken over, with what there is of it on this host. */
 interface Taken extends ForeignPod {
@@ -62,7 +62,7 @@ export async function planTakeOver(config: NodeConfig, asked = new AbortControll
     takenOver(place, await ownedByFact(rootDirectory)),
     processesByPod(),
     listRuntime(config),
-    kubeletsOver(rootDirectory),
+    describeRunningKubelets(rootDirectory),
     readdir(podLogsDirectory).catch(() => []),
     askCluster(config, asked),
   ]);
@@ -83,7 +83,7 @@ async function askCluster({ cluster, nodeName }: NodeConfig, signal: AbortSignal
   if (cluster === undefined) return {};
   try {
     // Most nodes belong to no cluster: what speaks with an API server is loaded for those that do.
-    const { boundPods } = await import('../../../node/start/boundPods.ts');
+    const { fetchBoundPodUids: boundPods } = await import('../../../node/start/fetchBoundPodUids.ts');
     return { uids: await boundPods(cluster, nodeName, { signal }) };
   } catch (error) {
     return { unknown: messageOf(error) };

@@ -5,10 +5,10 @@ import { printableLine } from '../../../base/printable.ts';
 import type { Flags } from '../../../node/config/flags.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import { readSettings, type Settings } from '../../../node/config/settings.ts';
-import { defaultStateDirectory, packageDirectory, stateLayout } from '../../../node/host/places.ts';
+import { defaultStateDirectory, packageDirectory, stateLayout } from '../../../node/host/paths.ts';
 import { type AgentLog, createLogger } from '../../../node/log/logger.ts';
 import { serveNode } from '../../../node/serve/serveNode.ts';
-import { refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
+import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
 import type { StartNode } from '../../../node/start/startNode.ts';
 import { checkSocketPath, socketPath } from '../../../socket/socketPath.ts';
@@ -140,7 +140,7 @@ function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: 
 export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const prepared = await prepare(flags);
   const { rootDirectory } = prepared.settings.config;
-  await refuseKubeletsRoot(rootDirectory);
+  await assertNoKubelet(rootDirectory);
   const release = await lockRootDirectory(rootDirectory);
   const view = openLiveView(parts.output, prepared.settings.config.logging.format, parts.input);
   const signals = endOnSignals(() => {

@@ -36,7 +36,7 @@ import { serviceActionMetrics } from './serviceActionMetrics.ts';
 
 export interface NodeMetrics {
   /** What is told of the node to it. */
-  readonly onlookers: {
+  readonly observers: {
     readonly [K in 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
   };
   /** Told of each call of the runtime. */
@@ -53,7 +53,7 @@ export interface NodeMetrics {
   readonly access: AccessObserver;
   readonly podResources: PodResourcesListener;
   /** To be called once the node is there, before it starts. */
-  begin(agent: NodeAgent, about: AboutNode): void;
+  start(agent: NodeAgent, about: AboutNode): void;
   /** To be called once, where it is known what logs take. */
   showLogs(usages: () => Promise<readonly LogUsage[]>): void;
   /** What the paths show: `/metrics`, `/metrics/probes`, `/metrics/slis`. */
@@ -88,7 +88,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   gateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    onlookers: { ...followed.onlookers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
+    observers: { ...followed.onlookers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
     cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
     servedRequest: servedRequests(all),
@@ -96,7 +96,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
     providers: providerMetrics(all),
     access: accessMetrics(all, clock),
     podResources: podResourcesMetrics(all),
-    begin: (agent, about) => {
+    start: (agent, about) => {
       agent.subscribe(followed.changed);
       const gauges = [
         nodeGauges(all, { ...about, agent, now }),
@@ -139,7 +139,7 @@ function podObservers(
   });
   const certificates = certificateMetrics(registry);
   const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
-  const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves' | 'decisions'> = {
+  const onlookers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
       calls.answered(answer);
       certificates(answer);

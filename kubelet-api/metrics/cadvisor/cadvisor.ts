@@ -18,7 +18,7 @@ import { USAGE_METRICS } from './usageMetrics.ts';
 export interface CadvisorParts {
   /** One of everything, some ten seconds old at most. */
   readonly sample: (signal: AbortSignal) => Promise<NodeSample>;
-  readonly host: (signal: AbortSignal) => Promise<HostSeen>;
+  readonly host: (signal: AbortSignal) => Promise<CadvisorHost>;
   /** Those of the node with their status. */
   readonly pods: () => readonly Pod[];
   /** Milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export interface CadvisorParts {
 }
 
 /** The host, as far as a sample of cgroups does not tell of it. */
-export interface HostSeen {
+export interface CadvisorHost {
   readonly machine: Machine;
   readonly disks: readonly DiskUsage[];
   readonly nameDevice: NameDevice;
@@ -109,7 +109,7 @@ class CadvisorTexts {
 /** In the order of their names, as a registry of Prometheus' library has them. `now`: milliseconds since the epoch. */
 function cadvisorFamilies(
   rows: readonly Row[],
-  { machine, nameDevice }: Pick<HostSeen, 'machine' | 'nameDevice'>,
+  { machine, nameDevice }: Pick<CadvisorHost, 'machine' | 'nameDevice'>,
   sample: Pick<NodeSample, 'startedAt' | 'failure'>,
   now: number,
 ): readonly Family[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { version } from '../../../cli/commands/version.ts';
 import { asYaml } from '../../../cli/output/asYaml.ts';
-import { packageVersion } from '../../../node/host/places.ts';
+import { packageVersion } from '../../../node/host/paths.ts';
 import { ownVersion } from '../../../node/start/version.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { serveSocket } from '../../../socket/socket.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPrintable } from '../../../base/printable.ts';
 import { asText } from '../../../cli/output/output.ts';
-import { pretty } from '../../../node/log/prettyLog.ts';
+import { prettyLog } from '../../../node/log/prettyLog.ts';
 
 /** What a container or a manifest may say: escapes, bells, controls of 8 bits, another direction of writing. */
 const hostile = { said: '\x1b[2Jgone\x07', '\x9bkey': ['\u202eback', 'a\r\nb\x1b', 'plain'], plain: 'x: "y"' };
@@ -18,7 +18,7 @@ test.each([
 
 test('a line of the log for people shows it', () => {
   const lines: string[] = [];
-  const { write } = pretty({ write: (line) => void lines.push(line) });
+  const { write } = prettyLog({ write: (line) => void lines.push(line) });
   write(`${JSON.stringify({ level: 40, time: 0, msg: 'said \x1b[2J', pod: '\u202eweb' })}\n`);
   expect(lines.join('')).toContain('said ^[[2J');
   expect(isPrintable(lines.join(''))).toBe(true);

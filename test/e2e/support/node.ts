@@ -7,7 +7,7 @@ import { startManagedContainerd } from '../../../cri/managed/containerd/containe
 import { managedContainerdObstacle } from '../../../cri/managed/host.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
-import { stateLayout } from '../../../node/host/places.ts';
+import { stateLayout } from '../../../node/host/paths.ts';
 import { agentClient } from '../../../socket/client.ts';
 import { socketPath } from '../../../socket/socketPath.ts';
 import { noAbort, startTestContainerd, type TestContainerd } from './containerd.ts';

@@ -13,7 +13,7 @@ import { serveSimulatedStreams } from '../../../cri/simulated/streams/streamingS
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { serveApi } from '../../../node/serve/serving.ts';
+import { serveNodeApi } from '../../../node/serve/serveNodeApi.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
 const ends: (() => unknown)[] = [];
@@ -38,7 +38,7 @@ const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 interface Given {
   readonly yaml?: string;
   readonly flags?: Readonly<Record<string, string | boolean>>;
-  readonly cluster?: Parameters<typeof serveApi>[0]['cluster'];
+  readonly cluster?: Parameters<typeof serveNodeApi>[0]['cluster'];
   /** Prepares the root directory before the node starts. */
   readonly prepare?: (rootDirectory: string) => void;
 }
@@ -61,7 +61,7 @@ export async function servedNode({ yaml = '', flags = {}, cluster: joined, prepa
   const say = (...words: readonly unknown[]) => void said.push(String(words.at(-1)));
   const logger = { info: say, warn: say, error: say };
   const cri = inProcessCri(node.runtime);
-  const served = await serveApi({ config, agent: node.agent, cri, cluster: joined, clock: systemClock, logger });
+  const served = await serveNodeApi({ config, agent: node.agent, cri, cluster: joined, clock: systemClock, logger });
   ends.push(() => served.close());
   await eventually('it runs', () => node.agent.pods().some(({ status }) => status?.phase === 'Running') || undefined);
   return { directory, said, served, node };

@@ -15,7 +15,7 @@ import { allTrees } from '../../../inspect/shown.ts';
 import { StatelySockets } from '../../../inspect/stately/statelySockets.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { agentPort } from '../../../node/start/agentPort.ts';
+import { createAgentPort } from '../../../node/start/agentPort.ts';
 import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
 
 /** What the page has of the present agent. */
@@ -88,14 +88,14 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
   const { node } = recorded;
   const now = () => node.clock.now();
   const agent = {
-    ...agentPort({
+    ...createAgentPort({
       agent: node.agent,
       recorder: events,
       simulated: true,
       cri: inProcessCri(node.runtime),
       config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
       // A root directory that is never lost.
-      root: { lost: () => undefined } as Parameters<typeof agentPort>[0]['root'],
+      root: { lost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
       nodeObject: (): NodeObject => {
         throw new Error('the page does not show it');
       },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
-import { capacityOf, cgroupFacts, mayPodsSwap, swapCapacity } from '../../../node/host/cgroups.ts';
+import { canPodsSwap, cgroupFacts, machineCapacity, swapCapacity } from '../../../node/host/cgroups.ts';
 
 test.each([
   [110, 0, 110],
@@ -12,7 +12,7 @@ test.each([
   [30, 10, 30],
 ])('a node of four cores with %d pods at most and %d for each core has places for %d', (maxPods, podsPerCore, pods) => {
   const facts = { cpuCount: 4, memoryBytes: 1_000 };
-  expect(capacityOf({ maxPods, podsPerCore }, facts)).toEqual({ cpuMillis: 4_000, memoryBytes: 1_000, pods });
+  expect(machineCapacity({ maxPods, podsPerCore }, facts)).toEqual({ cpuMillis: 4_000, memoryBytes: 1_000, pods });
 });
 
 const root = await mkdtemp(join(tmpdir(), 'statelet-memory-'));
@@ -51,7 +51,7 @@ describe('C25: what a node knows of cgroups', () => {
     const facts = { ...(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })), countsSwap: true };
     const { swapBytes: _, ...without } = facts;
     const nodes = [facts, without, { ...facts, version: 'v1' as const }, { ...facts, countsSwap: false }];
-    expect(nodes.map(mayPodsSwap)).toEqual([true, false, false, false]);
+    expect(nodes.map(canPodsSwap)).toEqual([true, false, false, false]);
   });
 
   test('the swap of the host is counted in bytes; one that tells none has none', () => {

@@ -2,11 +2,11 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import {
-  addressesByUplink,
-  followedAddresses,
+  defaultRouteAddresses,
   hostAddresses,
   nodeAddresses,
   nodeIpWarnings,
+  trackHostAddresses,
 } from '../../../node/host/hostAddresses.ts';
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
@@ -32,7 +32,7 @@ test('a host without a network has its loopback', () => {
 
 test('addresses that change are seen at the next look; a host that is off its network keeps those that it had', () => {
   let now: string[] | undefined = ['10.0.0.1'];
-  const addresses = followedAddresses(now, () => now && [...now]);
+  const addresses = trackHostAddresses(now, () => now && [...now]);
   expect(addresses()).toEqual(['10.0.0.1']);
   now = ['10.0.0.2'];
   expect(addresses()).toEqual(['10.0.0.2']);
@@ -42,19 +42,19 @@ test('addresses that change are seen at the next look; a host that is off its ne
 
 test('a bridge of pods is never the way out: without a default route nothing is known of the addresses', () => {
   const interfaces = { lo: [info('127.0.0.1', true)], cni0: [info('10.88.0.1')], statelet0: [info('10.88.3.1')] };
-  expect(addressesByUplink(interfaces, 'Iface\tDestination\tGateway\n')).toBeUndefined();
-  expect(addressesByUplink({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
-  expect(addressesByUplink({ ...interfaces, eth1: [info('192.168.0.7')] }, routes)).toEqual(['192.168.0.7']);
+  expect(defaultRouteAddresses(interfaces, 'Iface\tDestination\tGateway\n')).toBeUndefined();
+  expect(defaultRouteAddresses({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
+  expect(defaultRouteAddresses({ ...interfaces, eth1: [info('192.168.0.7')] }, routes)).toEqual(['192.168.0.7']);
   expect(hostAddresses({ ...interfaces, eth0: [info('192.168.0.7')] }, '')).toEqual(['192.168.0.7']);
 });
 
-test('C27: a cluster knows a node by one address, unless it was told two', () => {
+test('C27: a node of a cluster has one address, unless two are configured', () => {
   const both = ['192.168.0.7', 'fd00::1'];
-  const follow = () => () => both;
-  // It is asked for nothing of that.
+  const trackHost = () => () => both;
+  // The cluster's settings are not read.
   const cluster = {} as NonNullable<NodeConfig['cluster']>;
   const addressesOf = (config: Omit<Parameters<typeof nodeAddresses>[0], 'prefersIpv6'>, prefersIpv6 = false) => {
-    const addresses = nodeAddresses({ ...config, prefersIpv6 }, { follow });
+    const addresses = nodeAddresses({ ...config, prefersIpv6 }, { trackHost });
     return typeof addresses === 'function' ? addresses() : addresses;
   };
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster })).toEqual(['192.168.0.7']);
@@ -64,18 +64,18 @@ test('C27: a cluster knows a node by one address, unless it was told two', () =>
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true }, true)).toEqual(both.toReversed());
 });
 
-test('C33: a cluster knows a node by the address of its name, as long as that has one', () => {
-  let named: string | undefined = '10.0.0.9';
+test('C33: a node of a cluster has the address that its name resolves to, if any', () => {
+  let nodeNameAddress: string | undefined = '10.0.0.9';
   const cluster = {} as NonNullable<NodeConfig['cluster']>;
   const config = { nodeIps: ['192.168.0.7'], followsHostAddresses: true, prefersIpv6: false };
-  const how = { follow: () => () => ['192.168.0.7'], named: () => named };
+  const sources = { trackHost: () => () => ['192.168.0.7'], nameAddress: () => nodeNameAddress };
   const now = (more: object) =>
-    [nodeAddresses({ ...config, ...more }, how)].map((each) => each instanceof Function && each());
+    [nodeAddresses({ ...config, ...more }, sources)].map((each) => each instanceof Function && each());
   expect(now({ cluster })).toEqual([['10.0.0.9']]);
   expect(now({})).toEqual([['192.168.0.7']]);
-  named = undefined;
+  nodeNameAddress = undefined;
   expect(now({ cluster })).toEqual([['192.168.0.7']]);
-  expect(nodeAddresses({ ...config, followsHostAddresses: false, cluster }, how)).toEqual(['192.168.0.7']);
+  expect(nodeAddresses({ ...config, followsHostAddresses: false, cluster }, sources)).toEqual(['192.168.0.7']);
 });
 
 test('an address that a kubelet would not tell its cluster is warned of in its words', () => {
@@ -83,7 +83,7 @@ test('an address that a kubelet would not tell its cluster is warned of in its w
   const warned = (...nodeIps: string[]) => nodeIpWarnings({ nodeIps, followsHostAddresses: false }, has);
   expect(warned('192.168.0.7', 'fd00:0::1')).toEqual([]);
   expect(warned('192.0.2.1')).toEqual([
-    '--node-ip: node IP: "192.0.2.1" not found in the host\'s network interfaces; it is used all the same',
+    '--node-ip: node IP: "192.0.2.1" not found in the host\'s network interfaces; it is used anyway',
   ]);
   const kinds = [
     ['loopback', '127.0.0.1', '::1'],

@@ -32,13 +32,13 @@ beforeEach(async () => {
   watch = watchRoot({
     rootDirectory: directory,
     clock,
-    tell: (note) => void notes.push(note),
+    publish: (note) => void notes.push(note),
     logger: { info: log },
   });
 });
 
 afterEach(async () => {
-  watch.end();
+  watch.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -68,9 +68,9 @@ test('while a look hangs there is no other, and one that is over only after the 
   const hanging = watchRoot({
     rootDirectory: directory,
     clock,
-    tell: (note) => void notes.push(note),
+    publish: (note) => void notes.push(note),
     logger: { info: () => {} },
-    ask: () => {
+    findProblem: () => {
       const answer = Promise.withResolvers<string | undefined>();
       asked.push(answer);
       return answer.promise;
@@ -87,7 +87,7 @@ test('while a look hangs there is no other, and one that is over only after the 
   await lookThere();
   await lookThere();
   expect(asked).toHaveLength(2);
-  hanging.end();
+  hanging.stop();
   asked[1]?.resolve('has been removed');
   await new Promise((resolve) => setImmediate(resolve));
   expect(notes).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { NodeFailure } from '../../../base/failure.ts';
-import { logErrors } from '../../../node/log/errorLog.ts';
+import { createErrorLog } from '../../../node/log/errorLog.ts';
 import { createLogger } from '../../../node/log/logger.ts';
 
 async function log() {
@@ -13,7 +13,7 @@ async function log() {
   };
   const logging = { format: 'json' as const, verbosity: 2 };
   const { logger } = await createLogger({ logging, simulated: false, destination });
-  return { lines, ...logErrors(logger) };
+  return { lines, ...createErrorLog(logger) };
 }
 
 describe('what goes wrong beside the pods', () => {
@@ -46,7 +46,7 @@ describe('what goes wrong beside the pods', () => {
     };
     const logging = { format: 'json' as const, verbosity: 0 };
     const { logger } = await createLogger({ logging, simulated: false, destination });
-    const { onError } = logErrors(logger);
+    const { onError } = createErrorLog(logger);
     const cause = new Error('connect ENOENT /run/containerd.sock');
     onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));
     expect(JSON.parse(text)).toMatchObject({
@@ -64,7 +64,7 @@ describe('what goes wrong beside the pods', () => {
   });
 
   test('what is tried again is told once until it changes or all is well again', async () => {
-    const { lines, onError, settled } = await log();
+    const { lines, onError, forgetLogged: settled } = await log();
     const fail = (message: string) => onError('relist', new Error(message));
     fail('refused');
     fail('refused');

@@ -6,7 +6,7 @@ import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
 import { createAudience } from '../../../inspect/live/audience.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { inspectedNode } from '../../../node/serve/inspectedNode.ts';
+import { createInspectedNode } from '../../../node/serve/inspectedNode.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { NOW } from '../../kubernetes/views.ts';
 import { pod } from '../../socket/served.ts';
@@ -22,10 +22,10 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
     defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
   });
   // Of a recorder it only asks that it writes what it has.
-  const flight = flush && ({ waitUntilWritten: flush } as Parameters<typeof inspectedNode>[0]['flight']);
+  const flight = flush && ({ waitUntilWritten: flush } as Parameters<typeof createInspectedNode>[0]['flight']);
   return {
     agent,
-    node: inspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
+    node: createInspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
   };
 }
 

@@ -67,7 +67,7 @@ test('an address that is taken is tried again every 5 s, told of once, and serve
   await until(() => clock.pending === 1);
   await clock.advance(4_999);
   expect(warnings).toEqual([
-    `no page, retrying every 5 s: port ${port} of 127.0.0.1 is in use by another process (--inspect-address chooses another address, or none)`,
+    `the page is not served, retrying every 5 s: port ${port} of 127.0.0.1 is in use by another process (--inspect-address chooses another address, or none)`,
   ]);
   await clock.advance(1);
   await until(() => clock.pending === 1);

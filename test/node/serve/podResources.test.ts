@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { servePodResources } from '../../../node/serve/podResources.ts';
-import { RETRY_MS } from '../../../node/start/keptTrying.ts';
+import { RETRY_MS } from '../../../node/start/retryUntilStarted.ts';
 import { isListening } from '../../../socket/socketPath.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
@@ -61,7 +61,9 @@ test("what is somebody else's stays, is told of once, and is waited for", async 
   await eventually('it says so', () => said[0]);
   await clock.advance(RETRY_MS);
   expect(readFileSync(socket, 'utf8')).toBe('mine');
-  expect(said).toEqual([`the pod-resources API is not served, trying again: ${socket} is in the way`]);
+  expect(said).toEqual([
+    `the pod-resources API is not served, retrying every 5 s: ${socket} exists and is not a socket`,
+  ]);
   rmSync(socket);
   const other = createServer().listen(socket);
   await answers();

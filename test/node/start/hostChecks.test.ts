@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { hostWarnings, readHostFacts } from '../../../node/start/hostChecks.ts';
 
-const good = { cgroupV1: false, mayLowerOomScore: true, swapOn: false };
+const suitableHost = { isCgroupV1: false, canLowerOomScoreAdj: true, isSwapOn: false };
 const lenient = { failCgroupV1: false, failSwapOn: false };
 
-describe('what the host lacks', () => {
-  test('a good host gives no warning, even to a strict configuration', () => {
-    expect(hostWarnings(good, { failCgroupV1: true, failSwapOn: true })).toEqual([]);
+describe('host checks', () => {
+  test('return no warning for a suitable host, even if the configuration is strict', () => {
+    expect(hostWarnings(suitableHost, { failCgroupV1: true, failSwapOn: true })).toEqual([]);
   });
 
-  test('is one warning each', () => {
-    const warnings = hostWarnings({ cgroupV1: true, mayLowerOomScore: false, swapOn: true }, lenient);
+  test('return one warning for each problem', () => {
+    const warnings = hostWarnings({ isCgroupV1: true, canLowerOomScoreAdj: false, isSwapOn: true }, lenient);
     expect(warnings).toEqual([
       expect.stringContaining('cgroup v1'),
       expect.stringContaining('CAP_SYS_RESOURCE'),
@@ -18,23 +18,23 @@ describe('what the host lacks', () => {
     ]);
   });
 
-  test('stops the node where the configuration says so', () => {
+  test('throw if the configuration forbids the problem', () => {
     const { failCgroupV1, failSwapOn } = lenient;
-    expect(() => hostWarnings({ ...good, cgroupV1: true }, { failCgroupV1: true, failSwapOn })).toThrow(
+    expect(() => hostWarnings({ ...suitableHost, isCgroupV1: true }, { failCgroupV1: true, failSwapOn })).toThrow(
       'failCgroupV1 is true',
     );
-    expect(() => hostWarnings({ ...good, swapOn: true }, { failCgroupV1, failSwapOn: true })).toThrow(
+    expect(() => hostWarnings({ ...suitableHost, isSwapOn: true }, { failCgroupV1, failSwapOn: true })).toThrow(
       'failSwapOn is true',
     );
   });
 
-  test('is read from this host', async () => {
+  test('read the facts of this host', async () => {
     const facts = await readHostFacts();
     if (process.platform === 'linux') {
       expect(facts).toEqual({
-        cgroupV1: expect.any(Boolean),
-        mayLowerOomScore: expect.any(Boolean),
-        swapOn: expect.any(Boolean),
+        isCgroupV1: expect.any(Boolean),
+        canLowerOomScoreAdj: expect.any(Boolean),
+        isSwapOn: expect.any(Boolean),
       });
     } else expect(facts).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { lockRootDirectory, runningAgent } from '../../../node/start/lock.ts';
+import { lockRootDirectory, runningAgentPid } from '../../../node/start/lock.ts';
 
 let root: string;
 
@@ -25,8 +25,8 @@ test('the claims of processes that are gone are removed, and nothing else that l
   expect((await claims()).filter((name) => !theirs.includes(name))).toEqual([
     expect.stringMatching(`^${process.pid}-\\d+$`),
   ]);
-  expect(await runningAgent(root)).toBe(process.pid);
+  expect(await runningAgentPid(root)).toBe(process.pid);
   await release();
   expect(await claims()).toEqual(theirs);
-  expect(await runningAgent(root)).toBeUndefined();
+  expect(await runningAgentPid(root)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { packageDirectory } from '../../../node/host/places.ts';
+import { packageDirectory } from '../../../node/host/paths.ts';
 import { digestOfSources, machinesDigest } from '../../../node/start/machinesDigest.ts';
 
 const root = packageDirectory();

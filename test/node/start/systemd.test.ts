@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { systemdWants, tellSystemd } from '../../../node/start/systemd.ts';
+import { createSystemdNotifier, readNotifyOptions } from '../../../node/start/systemd.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { notifySocket } from '../../support/notifySocket.ts';
 
 describe('C45: what systemd wants', () => {
-  test.each<[Record<string, string>, ReturnType<typeof systemdWants>]>([
+  test.each<[Record<string, string>, ReturnType<typeof readNotifyOptions>]>([
     [{}, undefined],
     [{ NOTIFY_SOCKET: '/run/n' }, { socket: '/run/n' }],
     [
@@ -22,14 +22,14 @@ describe('C45: what systemd wants', () => {
     // The watchdog is another's.
     [{ NOTIFY_SOCKET: '@n', WATCHDOG_USEC: '1', WATCHDOG_PID: '8' }, { socket: '@n' }],
     [{ WATCHDOG_USEC: '30000000' }, { socket: undefined, watchdogMs: 30_000 }],
-  ])('%o', (environment, wants) => expect(systemdWants(environment, 7)).toEqual(wants));
+  ])('%o', (environment, wants) => expect(readNotifyOptions(environment, 7)).toEqual(wants));
 
   test.each<[Record<string, string>, string]>([
     [{ WATCHDOG_USEC: '1000000' }, 'WATCHDOG_USEC: 1s is too short, WatchdogSec has to be more than 1s'],
     [{ WATCHDOG_USEC: '0' }, 'WATCHDOG_USEC: expected a positive number of microseconds, got "0"'],
     [{ WATCHDOG_USEC: '-5' }, 'WATCHDOG_USEC: expected a positive number of microseconds, got "-5"'],
     [{ WATCHDOG_USEC: '9', WATCHDOG_PID: 'x' }, 'WATCHDOG_PID: expected the id of a process, got "x"'],
-  ])('%o is refused', (environment, why) => expect(() => systemdWants(environment, 7)).toThrow(why));
+  ])('%o is refused', (environment, why) => expect(() => readNotifyOptions(environment, 7)).toThrow(why));
 });
 
 const ends: (() => unknown)[] = [];
@@ -49,12 +49,12 @@ async function listener(kind: 'path' | 'abstract') {
   return { name, ...heard };
 }
 
-function told(socket: string | undefined, checks: Parameters<typeof tellSystemd>[1]['checks'] = []) {
+function told(socket: string | undefined, checks: Parameters<typeof createSystemdNotifier>[1]['checks'] = []) {
   const clock = new SimulatedClock();
   const said: string[] = [];
   const say = (...words: readonly unknown[]) => void said.push(String(words.at(-1)));
   const logger = { warn: say, error: say };
-  return { clock, said, systemd: tellSystemd({ socket, watchdogMs: 20_000 }, { clock, logger, checks }) };
+  return { clock, said, systemd: createSystemdNotifier({ socket, watchdogMs: 20_000 }, { clock, logger, checks }) };
 }
 
 test.each(['path', 'abstract'] as const)('a real datagram socket hears of its start and its end (%s)', async (kind) => {
@@ -83,7 +83,7 @@ test('C45: each half of its time the watchdog is fed, unless the agent is not we
   await fed(2);
   trouble = 'idle';
   await clock.advance(10_000);
-  expect(said).toEqual(['the watchdog of systemd is not fed, as the agent is not well: syncloop: idle']);
+  expect(said).toEqual(['the watchdog of systemd is not notified, because the agent is unhealthy: syncloop: idle']);
   trouble = undefined;
   await clock.advance(10_000);
   // One of the two times.
@@ -98,10 +98,10 @@ test('what cannot be said is told, and no reason to end', async () => {
   const { systemd, said } = told('/nowhere/at/all');
   await systemd.ready();
   await systemd.stopping();
-  expect(said[0]).toMatch(/^systemd cannot be told READY=1: .*No such file or directory/);
-  expect(said.at(-1)).toContain('systemd cannot be told STOPPING=1');
+  expect(said[0]).toMatch(/^cannot notify systemd of READY=1: .*No such file or directory/);
+  expect(said.at(-1)).toContain('cannot notify systemd of STOPPING=1');
   const lacking = told(undefined);
   await lacking.systemd.ready();
-  expect(lacking.said[0]).toBe('systemd cannot be told READY=1: NOTIFY_SOCKET is not set');
+  expect(lacking.said[0]).toBe('cannot notify systemd of READY=1: NOTIFY_SOCKET is not set');
   await lacking.systemd.stopping();
 });

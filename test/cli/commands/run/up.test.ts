@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type UpParts, up } from '../../../../cli/commands/run/up.ts';
-import { stateLayout } from '../../../../node/host/places.ts';
+import { stateLayout } from '../../../../node/host/paths.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
 import { NOW } from '../../../kubernetes/views.ts';

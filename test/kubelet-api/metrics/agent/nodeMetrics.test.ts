@@ -99,10 +99,10 @@ test('an agent that takes over pods neither starts them nor counts what ended be
   node.apply(podRunning('bad', 'exit 4', { restartPolicy: 'Never' }), podWith('web'));
   await node.advance('3s');
   const again = nodeMetrics({ clock: node.clock, isInCluster: false, onError: () => {} });
-  node.withParts(again.onlookers);
+  node.withParts(again.observers);
   await node.advance('2s');
   await node.restartAgent();
-  again.begin(node.agent, { nodeName: 'node-1', version: { kubelet: '', platform: '' }, sessions: () => [] });
+  again.start(node.agent, { nodeName: 'node-1', version: { kubelet: '', platform: '' }, sessions: () => [] });
   node.tellSource();
   await node.advance('3s');
   const [before, after] = [await samplesOf(metrics.paths.all), await samplesOf(again.paths.all)];
@@ -143,7 +143,7 @@ test('what is told of a pod after its end is forgotten with the next pod that go
   node.apply(podRunning('web', 'sleep 1000'));
   await node.advance('5s');
   const [followed] = begun.mock.contexts.filter((each) => each instanceof FollowedPods);
-  metrics.onlookers.moves({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
+  metrics.observers.moves({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
   expect(followed?.size).toBe(2);
   await node.advance('70s');
   node.remove('web');

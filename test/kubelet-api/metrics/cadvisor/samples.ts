@@ -1,6 +1,6 @@
 /** What a node of one pod uses, with everything that a kernel can tell. */
 import type { CgroupUsage } from '../../../../host/cgroup/usage/cgroupUsage.ts';
-import type { HostSeen } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
+import type { CadvisorHost } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../../stats/sample.ts';
 
 export const READ_AT = 1_700_000_010_123;
@@ -107,7 +107,7 @@ export const nodeSample = (over: Partial<NodeSample> = {}): NodeSample => ({
 
 const io = { reads: 1, readsMerged: 2, sectorsRead: 3, readMs: 4_000, writes: 5, writesMerged: 6, sectorsWritten: 7 };
 
-export const HOST: HostSeen = {
+export const HOST: CadvisorHost = {
   machine: {
     machineId: 'machine',
     systemUuid: 'system',

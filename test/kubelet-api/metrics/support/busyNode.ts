@@ -57,7 +57,7 @@ export async function busyNode() {
     await cluster?.ask('PATCH', `${PODS}/grows/resize`, resize, STRATEGIC);
     await node.advance('5s');
   }
-  for (const answer of answers) metrics.onlookers.answers(answer);
+  for (const answer of answers) metrics.observers.answers(answer);
   metrics.runtimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
   const requests = metrics.cluster.requestsTo('api:6443');
   requests.throttled('GET', 3);
@@ -69,16 +69,16 @@ export async function busyNode() {
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
   const victim = { actor: 'pod/victim', at: 1 };
-  metrics.onlookers.moves({ ...victim, state: 'active' });
-  metrics.onlookers.decisions({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
-  metrics.onlookers.moves({ ...victim, state: 'terminated' });
-  metrics.onlookers.decisions({
+  metrics.observers.moves({ ...victim, state: 'active' });
+  metrics.observers.decisions({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
+  metrics.observers.moves({ ...victim, state: 'terminated' });
+  metrics.observers.decisions({
     type: 'decision.counted',
     decision: 'deferredResizeAccepted',
     trigger: 'pods_removed',
   });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
-    metrics.onlookers.serviceActions({ action: 'pullChecked', result });
+    metrics.observers.serviceActions({ action: 'pullChecked', result });
   metrics.providers.ran({ provider: 'ecr', ms: 3, hasFailed: true });
   metrics.providers.configured('sha256:00');
   for (const kind of ['authn', 'authz'] as const) metrics.access.reviewed(kind, 201, 3);

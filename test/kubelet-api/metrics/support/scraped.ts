@@ -69,11 +69,11 @@ export async function countedNode({
   const node = await simulatedNode({
     silentSource: true,
     ...options,
-    parts: { ...options.parts, ...metrics.onlookers },
+    parts: { ...options.parts, ...metrics.observers },
     ...(inCluster ? { fromFiles: true, clusterOf: (its) => (made.cluster = cluster(its)) } : {}),
   });
   clock = node.clock;
-  metrics.begin(node.agent, {
+  metrics.start(node.agent, {
     nodeName: 'node-1',
     cgroupVersion: 2,
     version: { kubelet: 'v1.36.0', platform: 'linux/amd64' },

@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { followedName } from '../../../node/host/namedAddress.ts';
+import { trackNodeNameAddress } from '../../../node/host/nodeNameAddress.ts';
 
 const info = (address: string): NetworkInterfaceInfo => {
   const common = { address, netmask: '', mac: '', internal: false, cidr: null };
@@ -8,7 +8,7 @@ const info = (address: string): NetworkInterfaceInfo => {
 };
 const interfaces = () => ({ eth0: [info('192.168.0.7'), info('fd00::7')], eth1: [info('10.0.0.7')] });
 const named = (name: string, answer: readonly string[], prefersIpv6 = false) =>
-  followedName({ nodeName: name, prefersIpv6 }, { resolve: async () => answer, interfaces });
+  trackNodeNameAddress({ nodeName: name, prefersIpv6 }, { resolve: async () => answer, interfaces });
 const turn = () => new Promise((done) => setImmediate(done));
 
 test('C33: a name that is an address is the address, whoever has it', async () => {
@@ -26,7 +26,10 @@ test("C33: of the addresses of a name the first of the family counts that is the
 
 test('C33: a name may get another address, and keeps that while nobody can be asked', async () => {
   let answer = async (): Promise<readonly string[]> => ['10.0.0.7'];
-  const look = await followedName({ nodeName: 'node-1', prefersIpv6: false }, { resolve: () => answer(), interfaces });
+  const look = await trackNodeNameAddress(
+    { nodeName: 'node-1', prefersIpv6: false },
+    { resolve: () => answer(), interfaces },
+  );
   const lookAgain = async () => {
     // What was asked last comes back first.
     await turn();
@@ -53,7 +56,7 @@ test('C33: a resolver that does not answer is asked once at a time, and holds th
     return new Promise<never>(() => {});
   };
   const begun = performance.now();
-  const look = await followedName({ nodeName: 'node-1', prefersIpv6: false }, { resolve, interfaces });
+  const look = await trackNodeNameAddress({ nodeName: 'node-1', prefersIpv6: false }, { resolve, interfaces });
   expect(performance.now() - begun).toBeLessThan(10_000);
   expect([look(), look()]).toEqual([undefined, undefined]);
   expect(asked).toBe(1);

@@ -1,4 +1,4 @@
-/** What of the host decides which pods it takes: its kernel, its disk, its huge pages. */
+/** Facts about the host for the admission of pods: kernel, disk and huge pages. */
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { type AdmissionNode, goArchitecture, nodeLabels } from '../../kubernetes/admission/node.ts';
@@ -10,7 +10,7 @@ const PAGES = '/sys/kernel/mm/hugepages';
 const CPUS = '/sys/devices/system/cpu';
 const APPARMOR = '/sys/module/apparmor/parameters/enabled';
 
-/** What admission asks of this node. */
+/** Reads the facts about this node that the admission of pods needs. */
 export async function admissionFacts({
   nodeName,
   admission: { labels, taints, unsafeSysctls },
@@ -23,30 +23,30 @@ export async function admissionFacts({
   };
 }
 
-/** What the node has beside cpu, memory and places: the disk that pods write to, and huge pages. */
-export async function extraCapacity(rootDirectory: string): Promise<Record<string, number>> {
+/** Reads the node's capacity of ephemeral storage and huge pages in bytes, by resource name. */
+export async function diskAndHugePageCapacity(rootDirectory: string): Promise<Record<string, number>> {
   const disk = await statfs(rootDirectory).catch(() => undefined);
   const pages = await readdir(PAGES).catch(() => []);
   return {
     ...(disk ? { 'ephemeral-storage': disk.blocks * disk.bsize } : {}),
-    ...Object.fromEntries(await Promise.all(pages.map(pagesOf))),
+    ...Object.fromEntries(await Promise.all(pages.map(readHugePages))),
   };
 }
 
-async function pagesOf(folder: string): Promise<[resource: string, bytes: number]> {
+async function readHugePages(folder: string): Promise<[resource: string, bytes: number]> {
   const size = Number(/\d+/.exec(folder)?.[0] ?? 0) * 1024;
   const count = await readFile(`${PAGES}/${folder}/nr_hugepages`, 'utf8').catch(() => '0');
-  return [hugePages(size), size * Number(count)];
+  return [hugePageResource(size), size * Number(count)];
 }
 
-/** A resource's name has the unit of a quantity (`hugepages-2Mi`), a limit's at the runtime that of bytes (`2MB`). */
-const hugePages = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
+/** Returns the name of a resource, e.g. `hugepages-2Mi`. The CRI writes the same page size as `2MB`. */
+const hugePageResource = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
 
-/** What tells of each core how often it got too hot: it gives away what other pods do. */
-export async function throttlePaths(): Promise<string[]> {
+/** Lists the paths of the CPUs' thermal throttle counters, which containers must not read because they reveal the load of other pods. */
+export async function thermalThrottlePaths(): Promise<string[]> {
   const names = await readdir(CPUS).catch(() => []);
   const paths = names.filter((name) => /^cpu\d+$/.test(name)).map((name) => `${CPUS}/${name}/thermal_throttle`);
-  const found = await Promise.all(
+  const existing = await Promise.all(
     paths.map((path) =>
       access(path).then(
         () => [path],
@@ -54,5 +54,5 @@ export async function throttlePaths(): Promise<string[]> {
       ),
     ),
   );
-  return found.flat();
+  return existing.flat();
 }

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { kubeletsOver, refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
+import { assertNoKubelet, describeRunningKubelets } from '../../../node/start/runningKubelets.ts';
 
 let folder: string;
 let root: string;
@@ -32,13 +32,13 @@ test.each(['pod-resources', 'device-plugins'])('a root on which something listen
   const path = join(root, place, 'kubelet.sock');
   const server = createServer().listen(path);
   await new Promise((resolve) => server.once('listening', resolve));
-  await expect(refuseKubeletsRoot(root)).rejects.toMatchObject({
+  await expect(assertNoKubelet(root)).rejects.toMatchObject({
     reason: 'RootInUse',
     message: `something listens on ${path}, as a kubelet does: stop the kubelet first, or use another root directory`,
   });
   await new Promise((resolve) => server.close(resolve));
   await writeFile(path, '');
-  await expect(refuseKubeletsRoot(root)).resolves.toBeUndefined();
+  await expect(assertNoKubelet(root)).resolves.toBeUndefined();
 });
 
 test('who listens in pod-resources beside an agent is that agent, but not in device-plugins', async () => {
@@ -50,12 +50,12 @@ test('who listens in pod-resources beside an agent is that agent, but not in dev
   const closes = [await listen(join(root, 'pod-resources', 'kubelet.sock'))];
   // Its own lock, as of the agent that looks before it takes over, says nothing of another.
   const release = await lockRootDirectory(root);
-  expect(await kubeletsOver(root)).toHaveLength(1);
+  expect(await describeRunningKubelets(root)).toHaveLength(1);
   await release();
   closes.push(await listen(join(root, 'statelet.sock')));
-  expect(await kubeletsOver(root)).toEqual([]);
+  expect(await describeRunningKubelets(root)).toEqual([]);
   closes.push(await listen(join(root, 'device-plugins', 'kubelet.sock')));
-  expect(await kubeletsOver(root)).toHaveLength(1);
+  expect(await describeRunningKubelets(root)).toHaveLength(1);
   for (const close of closes) await close();
 });
 
@@ -70,16 +70,16 @@ test('so is a root that the command line of a running kubelet names, however it 
     ['/hyperkube', 'kubelet', `-root-dir=${root}`],
     ['kubelet', '--root-dir=/elsewhere', `--root-dir=${root}`],
   ]) {
-    expect(await kubeletsOver(root, await processWith(...args))).toEqual(said);
+    expect(await describeRunningKubelets(root, await processWith(...args))).toEqual(said);
   }
 });
 
 test('another program, or a kubelet over another root, is no hindrance; without a root it has the default one', async () => {
   for (const args of [['vi', `--root-dir=${root}`], ['kubelet', '--root-dir=/elsewhere'], ['kubelet'], ['']]) {
-    expect(await kubeletsOver(root, await processWith(...args))).toEqual([]);
+    expect(await describeRunningKubelets(root, await processWith(...args))).toEqual([]);
   }
   const proc = await processWith('kubelet');
-  expect(await kubeletsOver('/var/lib/kubelet', proc)).toEqual([
+  expect(await describeRunningKubelets('/var/lib/kubelet', proc)).toEqual([
     'a kubelet (process 42) is running on /var/lib/kubelet',
   ]);
 });

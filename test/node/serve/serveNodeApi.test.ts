@@ -180,7 +180,10 @@ test('a directory in place of the token is named until it is gone', async () => 
     prepare: (root) => void mkdirSync(join(root, 'statelet', 'server-token'), { recursive: true }),
   });
   const file = join(directory, 'statelet', 'server-token');
-  await eventually('it says so', () => said.some((each) => each.includes(`trying again: ${file}: `)) || undefined);
+  await eventually(
+    'it says so',
+    () => said.some((each) => each.includes(`retrying every 5 s: ${file}: `)) || undefined,
+  );
   expect(served.port()).toBe(0);
   rmdirSync(file);
   await eventually('it is served', () => served.port() || undefined);

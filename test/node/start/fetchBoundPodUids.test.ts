@@ -1,4 +1,4 @@
-/** What an API server has is asked for in `test/cli/commands/run/takeOver.test.ts`; here is one that says nothing. */
+/** Timeouts of the request. `test/cli/commands/run/takeOver.test.ts` tests its responses. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClusterConfig, clusterOf } from '../../../node/config/cluster.ts';
-import { boundPods } from '../../../node/start/boundPods.ts';
+import { fetchBoundPodUids } from '../../../node/start/fetchBoundPodUids.ts';
 
 const sockets = new Set<Socket>();
 const silent = createServer((socket) => sockets.add(socket));
@@ -16,7 +16,7 @@ let cluster: ClusterConfig | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bound-'));
   await once(silent.listen(0, '127.0.0.1'), 'listening');
-  // Of a server on a port it is never a path.
+  // The address of a TCP server is never a path.
   const { port } = silent.address() as AddressInfo;
   const file = join(folder, 'node.conf');
   const kubeconfig = {
@@ -33,20 +33,21 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function ask(patience: { readonly signal: AbortSignal; readonly limitMs?: number }) {
-  if (cluster === undefined) throw new Error('the kubeconfig names a cluster');
-  return boundPods(cluster, 'node-1', patience);
+function fetchFromSilentServer(limits: { readonly signal: AbortSignal; readonly timeoutMs?: number }) {
+  if (cluster === undefined) throw new Error('expected a cluster');
+  return fetchBoundPodUids(cluster, 'node-1', limits);
 }
 
-test('a server that says nothing is asked no longer than the limit', async () => {
+test('times out if the server does not respond', async () => {
   const { signal } = new AbortController();
-  await expect(ask({ signal, limitMs: 200 })).rejects.toThrow("no list of the node's pods within 0.2s");
+  await expect(fetchFromSilentServer({ signal, timeoutMs: 200 })).rejects.toThrow(
+    "no list of the node's pods within 0.2s",
+  );
 });
 
-test('nor longer than whoever asks wants to know', async () => {
-  const asking = new AbortController();
-  const asked = ask({ signal: asking.signal });
-  const given = expect(asked).rejects.toThrow('enough');
-  setTimeout(() => asking.abort(new Error('enough')), 100);
-  await given;
+test('rejects when the caller aborts', async () => {
+  const caller = new AbortController();
+  const rejection = expect(fetchFromSilentServer({ signal: caller.signal })).rejects.toThrow('enough');
+  setTimeout(() => caller.abort(new Error('enough')), 100);
+  await rejection;
 });

@@ -1,4 +1,3 @@
-/** Asks an API server, once, which pods it has for a node. */
 import * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
 import { parseResponse } from '../../kubeclient/answer.ts';
@@ -11,29 +10,31 @@ const listSchema = z.looseObject({
   items: z.array(z.looseObject({ metadata: z.looseObject({ uid: z.string() }) })),
 });
 
-/** So long it may take with all its tries, in milliseconds. */
-const LONGEST_MS = 15_000;
+/** Limit of the call, including its retries. */
+const TIMEOUT_MS = 15_000;
 
-interface Patience {
+interface CallLimits {
   readonly signal: AbortSignal;
-  readonly limitMs?: number;
+  readonly timeoutMs?: number;
 }
 
-/** The UIDs of the pods that are bound to the node; rejects with what the server, or the way to it, says. */
-export async function boundPods(
+/** Lists the UIDs of the pods that are bound to the node, without starting a watch. Rejects with the error of the request. */
+export async function fetchBoundPodUids(
   cluster: ClusterConfig,
   nodeName: string,
-  { signal, limitMs = LONGEST_MS }: Patience,
+  { signal, timeoutMs: limitMs = TIMEOUT_MS }: CallLimits,
 ): Promise<ReadonlySet<string>> {
   const { client, close } = await joinCluster(cluster, await hostIdentity());
-  const limit = new AbortController();
-  const late = new Error(`no list of the node's pods within ${limitMs / 1000}s`);
-  const timer = systemClock.setTimeout(() => limit.abort(late), limitMs);
+  const timeout = new AbortController();
+  const timeoutError = new Error(`no list of the node's pods within ${limitMs / 1000}s`);
+  const timer = systemClock.setTimeout(() => timeout.abort(timeoutError), limitMs);
   try {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${nodeName}` });
-    const within = { signal: AbortSignal.any([signal, limit.signal]) };
     const path = `${PODS}?${query}`;
-    const list = await client.get(path, { ...within, type: listTypeOf(POD) });
+    const list = await client.get(path, {
+      signal: AbortSignal.any([signal, timeout.signal]),
+      type: listTypeOf(POD),
+    });
     const { items } = parseResponse(listSchema, list, { request: `GET ${path}`, expected: 'a list of pods' });
     return new Set(items.map(({ metadata: { uid } }) => uid));
   } finally {

@@ -1,7 +1,7 @@
 /** What /metrics/cadvisor tells of the host that the tests run on. */
 import { cpus } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { hostSeen } from '../../../node/host/hostSeen.ts';
+import { createCadvisorHostReader } from '../../../node/host/cadvisorHost.ts';
 
 const { signal } = new AbortController();
 
@@ -13,7 +13,7 @@ function looking(answers: readonly (Readonly<Record<string, string>> | Error)[])
     if (info instanceof Error) throw info;
     return { info, status: undefined, runtimeHandlers: [], features: undefined };
   };
-  return hostSeen({ cri: { status }, clock: { monotonic: () => 0 } });
+  return createCadvisorHostReader({ cri: { status }, clock: { monotonic: () => 0 } });
 }
 
 test('its processors, memory and disks', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeFailure } from '../../../cri/client/failure.ts';
 import { CallError } from '../../../cri/simulated/faults/callError.ts';
-import { streamPlace } from '../../../node/serve/streamPlace.ts';
+import { openStreamEndpoint } from '../../../node/serve/openStreamEndpoint.ts';
 import type { StreamRequest } from '../../../socket/agent.ts';
 import { containerWith } from '../../fakes/pods.ts';
 import { runningContainers } from '../../fakes/runningContainers.ts';
@@ -56,7 +56,11 @@ async function place(asked: Partial<StreamRequest>, failure?: Error) {
     listContainers,
   };
   const signal = new AbortController().signal;
-  const found = await streamPlace({ agent: { knownPods: () => [shown] }, cri }, { ...request, ...asked }, signal);
+  const found = await openStreamEndpoint(
+    { agent: { knownPods: () => [shown] }, cri },
+    { ...request, ...asked },
+    signal,
+  );
   return { calls, found };
 }
 

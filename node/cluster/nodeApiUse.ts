@@ -1,4 +1,3 @@
-/** How the node's own API is used, for the explanation of the node. */
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, toFailure } from '../../base/failure.ts';
 import type { Access } from '../../kubelet-api/access/access.ts';
@@ -7,19 +6,20 @@ import { StreamSessions } from '../../kubelet-api/sessions.ts';
 import type { ServedReviews, ServedView } from '../../show/explain/explainServing.ts';
 import type { ServingConfig } from '../config/serving.ts';
 
-type Asked = Pick<ServingConfig, 'authentication' | 'authorization'>;
+type AccessConfig = Pick<ServingConfig, 'authentication' | 'authorization'>;
 
-export class ApiUse {
+/** Tracks how the node's own API is used, for the explanation of the node. */
+export class NodeApiUse {
   readonly sessions = new StreamSessions();
   readonly scrapes: Scrapes;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #config: Asked;
+  readonly #config: AccessConfig;
   #since: number;
   #port = 0;
   #failure: Failure | undefined;
   #access: Pick<Access, 'counts'> | undefined;
 
-  constructor(clock: Pick<Clock, 'now'>, config: Asked) {
+  constructor(clock: Pick<Clock, 'now'>, config: AccessConfig) {
     this.#clock = clock;
     this.#config = config;
     this.#since = clock.now();
@@ -30,18 +30,18 @@ export class ApiUse {
     return this.#port;
   }
 
-  /** From now on it is served there. */
-  noteServed(port: number): void {
+  /** Records the port when the API is served. */
+  setPort(port: number): void {
     this.#port = port;
     this.#since = this.#clock.now();
   }
 
-  noteNotServed(why: unknown): void {
-    this.#failure = toFailure(why, this.#clock.now());
+  setFailure(error: unknown): void {
+    this.#failure = toFailure(error, this.#clock.now());
   }
 
-  /** Who says who may. */
-  askedBy<T extends Pick<Access, 'counts'>>(access: T): T {
+  /** Includes the reviews of an access check in the view. */
+  trackAccess<T extends Pick<Access, 'counts'>>(access: T): T {
     this.#access = access;
     return access;
   }
@@ -62,10 +62,10 @@ export class ApiUse {
     const counts = this.#access?.counts();
     if (counts === undefined) return {};
     const { authentication, authorization } = this.#config;
-    const isAsked = authorization.mode === 'Webhook';
+    const sendsAccessReviews = authorization.mode === 'Webhook';
     return {
       ...(authentication.webhook === undefined ? {} : { tokens: counts.tokens }),
-      ...(isAsked ? { access: counts.access } : {}),
+      ...(sendsAccessReviews ? { access: counts.access } : {}),
     };
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { createAudience } from '../../../inspect/live/audience.ts';
-import { onlookersOf, watchersOf } from '../../../node/start/onlookers.ts';
+import { combineObservers, recorderAndPageObservers } from '../../../node/start/nodeObservers.ts';
 
 test('all are told, in their order', () => {
   const told: string[] = [];
-  const { moves } = onlookersOf([
+  const { moves } = combineObservers([
     { moves: ({ state }) => told.push(`first ${state}`) },
     {},
     { moves: ({ state }) => told.push(`second ${state}`) },
@@ -17,16 +17,16 @@ test('what nobody wants to know is not told at all: without a recording there ar
   const audience = createAudience((value) => value);
   const nothing = () => {};
   const onlookers = { record: nothing, calls: nothing, moves: nothing, events: nothing };
-  const told = (flight?: Parameters<typeof watchersOf>[0]) =>
-    Object.keys(onlookersOf([{ events: nothing }, ...watchersOf(flight, audience)])).sort();
+  const told = (flight?: Parameters<typeof recorderAndPageObservers>[0]) =>
+    Object.keys(combineObservers([{ events: nothing }, ...recorderAndPageObservers(flight, audience)])).sort();
   expect(told()).toEqual(['events', 'inspect', 'moves']);
   expect(told({ listeners: onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
-  expect(onlookersOf([])).toEqual({});
+  expect(combineObservers([])).toEqual({});
 });
 
 test('passes on machine decisions and service actions, which only metrics count', () => {
   const counts: string[] = [];
-  const { decisions, serviceActions } = onlookersOf([
+  const { decisions, serviceActions } = combineObservers([
     { decisions: ({ decision }) => counts.push(decision), serviceActions: ({ action }) => counts.push(action) },
   ]);
   decisions?.({ type: 'decision.counted', decision: 'preempted', uid: 'a', resource: 'cpu' });

@@ -1,4 +1,4 @@
-/** What /metrics/cadvisor tells of the host itself: its hardware, its disks, and the image of its sandboxes. */
+/** Facts about the host for /metrics/cadvisor: hardware, disks and the image of the sandboxes. */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -7,41 +7,44 @@ import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } fro
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts';
 import { parseProcessors } from '../../host/usage/processors.ts';
-import type { HostSeen } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
+import type { CadvisorHost } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
 import { ownVersion } from '../start/version.ts';
 import { hostIdentity } from './hostIdentity.ts';
 
-interface HostSeenParts {
+interface CadvisorHostParts {
   readonly cri: Pick<Cri, 'status'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** What seldom changes is looked at again after so long, as in cAdvisor (`update_machine_info_interval`). */
-const HARDWARE_MS = 300_000;
-/** How long the runtime may take to say which image sandboxes have, in milliseconds. */
-const CALL_MS = 2_000;
+/** Minimum interval between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`). */
+const HARDWARE_INTERVAL_MS = 300_000;
+/** Timeout of the call for the sandbox image. */
+const CALL_TIMEOUT_MS = 2_000;
 
-const textOf = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');
+const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');
 
-/** Looks at this host; what it does not tell is empty or 0. */
-export function hostSeen({ cri, clock }: HostSeenParts): (signal: AbortSignal) => Promise<HostSeen> {
+/** Creates a function that reads the facts about this host. Facts that cannot be read are empty or 0. */
+export function createCadvisorHostReader({
+  cri,
+  clock,
+}: CadvisorHostParts): (signal: AbortSignal) => Promise<CadvisorHost> {
   let hardware: Awaited<ReturnType<typeof readHardware>> | undefined;
   let readAt = 0;
   let pauseImage = '';
   return async (signal) => {
-    if (hardware === undefined || clock.monotonic() - readAt > HARDWARE_MS) {
+    if (hardware === undefined || clock.monotonic() - readAt > HARDWARE_INTERVAL_MS) {
       readAt = clock.monotonic();
       hardware = await readHardware();
     }
     const { machine, fileSystems } = hardware;
-    const [diskStats, stat, meminfo] = await Promise.all(['diskstats', 'stat', 'meminfo'].map(textOf));
+    const [diskStats, stat, meminfo] = await Promise.all(['diskstats', 'stat', 'meminfo'].map(readProc));
     const devices = parseDiskStats(diskStats ?? '');
     const { memory = 0, swap = 0 } = parseMemoryTotals(meminfo ?? '');
-    pauseImage ||= await askPauseImage(cri, signal);
+    pauseImage ||= await readPauseImage(cri, signal);
     return {
       machine: { ...machine, memoryBytes: memory, swapBytes: swap },
-      disks: await disksOf(fileSystems, devices, signal),
+      disks: await readDiskUsage(fileSystems, devices, signal),
       nameDevice: ({ major, minor }) => {
         const name = devices.get(`${major}:${minor}`)?.name;
         return name === undefined ? `${major}:${minor}` : `/dev/${name}`;
@@ -55,8 +58,8 @@ export function hostSeen({ cri, clock }: HostSeenParts): (signal: AbortSignal) =
 async function readHardware() {
   const [identity, cpuinfo, mountinfo] = await Promise.all([
     hostIdentity(),
-    textOf('cpuinfo'),
-    textOf('self/mountinfo'),
+    readProc('cpuinfo'),
+    readProc('self/mountinfo'),
   ]);
   const { machineID: machineId, systemUUID: systemUuid, bootID: bootId, kernelVersion, osImage } = identity;
   const versions = { kernelVersion, osVersion: osImage, version: ownVersion().gitVersion };
@@ -64,22 +67,22 @@ async function readHardware() {
   return { machine, fileSystems: parseFileSystems(mountinfo) };
 }
 
-async function disksOf(
+async function readDiskUsage(
   fileSystems: readonly LocalFileSystem[],
   devices: ReadonlyMap<string, Disk>,
   signal: AbortSignal,
 ): Promise<readonly DiskUsage[]> {
-  const found = fileSystems.map(async ({ path, device, deviceNumber }): Promise<readonly DiskUsage[]> => {
+  const usages = fileSystems.map(async ({ path, device, deviceNumber }): Promise<readonly DiskUsage[]> => {
     const usage = await readFileSystemUsage(path, signal);
     return usage === undefined ? [] : [{ ...usage, device, io: devices.get(deviceNumber)?.io }];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(usages)).flat();
 }
 
-/** As containerd tells it; another runtime need not. */
-async function askPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
+/** Reads the sandbox image from containerd's verbose status. Empty if the runtime does not report it. */
+async function readPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
   try {
-    const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_MS });
+    const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_TIMEOUT_MS });
     const config: unknown = JSON.parse(lookUp(info, 'config') ?? '{}');
     if (typeof config !== 'object' || config === null || !('sandboxImage' in config)) return '';
     return typeof config.sandboxImage === 'string' ? config.sandboxImage : '';

@@ -1,4 +1,4 @@
-/** The paths of the node's API, each with what answers it. */
+/** The routes of the node's API. */
 import { join } from 'node:path';
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
@@ -24,7 +24,7 @@ import { streamingRoutes } from '../../kubelet-api/streaming/routes.ts';
 import { kubeletConfigurationOf } from '../config/configz.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { ownCommand, shownFlags } from '../config/shownFlags.ts';
-import { hostSeen } from '../host/hostSeen.ts';
+import { createCadvisorHostReader } from '../host/cadvisorHost.ts';
 import type { NodeStats } from '../host/nodeStats.ts';
 import { ownVersion } from '../start/version.ts';
 import { healthChecks } from './healthChecks.ts';
@@ -35,21 +35,20 @@ interface RouteParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly stats: NodeStats;
-  /** Where it is kept who is joined with a container, or follows its log. */
+  /** The open streams to containers and followed logs. */
   readonly sessions: StreamSessions;
-  /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
+  /** Sets the log level by a kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
-  /** What is counted of the node; absent: nothing. */
   readonly metrics?: NodeMetrics | undefined;
 }
 
-/** Builds the routes. `trees` returns the paths of all routes, for `/statusz`. */
-export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
+/** Creates the routes. `paths` returns the paths of all routes, for `/statusz`. */
+export async function nodeApiRoutes(parts: RouteParts, paths: () => readonly string[]): Promise<readonly Route[]> {
   const { config, agent, cri, clock, sessions, metrics } = parts;
   const { kubeletVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), kubeletVersion, runtimeVersion };
-  const podCalled = (namespace: string, name: string) =>
+  const findPod = (namespace: string, name: string) =>
     agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
     ...healthRoutes(healthChecks(parts), metrics?.check),
@@ -57,14 +56,14 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
     podsRoute({ pods: agent.knownPods }),
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),
-    statuszRoute({ ...status, paths: trees }),
+    statuszRoute({ ...status, paths }),
     flagzRoute(shownFlags(config)),
     ...debuggingRoutes(parts),
     containerLogsRoute({
-      pods: { find: podCalled },
+      pods: { find: findPod },
       cri,
       now: () => clock.now(),
-      pause: pauseBy(clock),
+      pause: pauseOn(clock),
       splitsStreams: config.serving?.splitsLogs ?? false,
       sessions,
       logRoots: [config.podLogsDirectory],
@@ -80,7 +79,8 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
 }
 
 function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = hostFiles }: RouteParts): Route[] {
-  const [now, directory] = [() => clock.now(), join(config.rootDirectory, 'checkpoints')];
+  const now = () => clock.now();
+  const directory = join(config.rootDirectory, 'checkpoints');
   const limitMs = config.runtimeRequestTimeoutMs;
   return [
     profilesRoute({ clock, command: () => ownCommand(process.argv) }),
@@ -91,13 +91,13 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
   ];
 }
 
-/** What the node, its pods and their containers use. `startedAt`: milliseconds since the epoch. */
+/** Returns the routes for the resource usage of the node, pods and containers. `startedAt` is in milliseconds since the epoch. */
 const usageRoutes = ({ agent, cri, clock, stats }: RouteParts, startedAt: number): readonly Route[] => [
   summaryRoute({ stats: stats.provider }),
   resourceMetricsRoute({ stats: stats.provider, startedAt }),
   cadvisorRoute({
     sample: (signal) => stats.collector.sample('everything', signal),
-    host: hostSeen({ cri, clock }),
+    host: createCadvisorHostReader({ cri, clock }),
     pods: agent.pods,
     now: () => clock.now(),
     startedAt,
@@ -106,7 +106,7 @@ const usageRoutes = ({ agent, cri, clock, stats }: RouteParts, startedAt: number
 
 const SYSTEM_LOGS = '/var/log';
 
-/** Counts down by the node's clock; whoever has gone does not wait. */
-const pauseBy = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
+/** Returns a function that waits for a duration of the clock, or until the client has disconnected. */
+const pauseOn = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
   if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
 };

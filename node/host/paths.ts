@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { socketPath } from '../../socket/socketPath.ts';
 
-/** The directory of the installed package, whether the sources run or the bundle made of them. */
+/** Returns the directory of the installed package, both for the sources and for the bundle. */
 export function packageDirectory(): string {
   let directory = import.meta.dirname;
   while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
@@ -12,18 +12,18 @@ export function packageDirectory(): string {
   return directory;
 }
 
-/** The version of the installed package. */
+/** Reads the version of the installed package. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageDirectory(), 'package.json'), 'utf8'));
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '';
 }
 
-/** Where a kubelet keeps its things unless told otherwise. */
+/** Default root directory of a kubelet. */
 export const kubeletDirectory = '/var/lib/kubelet';
 
 const systemStateDirectory = '/var/lib/statelet';
 
-/** Where `run` keeps its things unless told otherwise: neither a kubelet's place nor that of `up`. */
+/** Default root directory of `run`, which differs from those of a kubelet and of `up`. */
 export const runDirectory = join(systemStateDirectory, 'run');
 
 function ownStateDirectory(): string {
@@ -40,7 +40,7 @@ export function defaultStateDirectory(): string {
   return process.getuid?.() === 0 ? systemStateDirectory : ownStateDirectory();
 }
 
-/** What lies where below the state directory of `up`. */
+/** Returns the directories below the state directory of `up`. */
 export function stateLayout(stateDirectory: string): {
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
@@ -53,33 +53,33 @@ export function stateLayout(stateDirectory: string): {
   };
 }
 
-/** Where an agent with this root directory records what it does. */
+/** Returns the directory for the recording of an agent with this root directory. */
 export const recordingDirectory = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'recording');
 
-interface NamedPlaces {
+interface DirectoryFlags {
   readonly rootDir?: string;
   readonly stateDir?: string;
 }
 
-/** The sockets at which a running agent may answer: the one named, or those of all default places. */
-export const candidateSockets = (named: NamedPlaces): string[] => candidateRoots(named).map(socketPath);
+/** Returns the sockets that a running agent may serve, below the directory of the flags or below all default ones. */
+export const candidateSockets = (flags: DirectoryFlags): string[] => candidateRoots(flags).map(socketPath);
 
-/** Whether flags or `STATELET_STATE_DIR` say where the agent is, so that no other agent is meant. */
-export const hasNamedPlace = (named: NamedPlaces): boolean =>
-  (named.rootDir ?? named.stateDir ?? environmentStateDirectory()) !== undefined;
+/** Whether flags or `STATELET_STATE_DIR` set the directory of the agent, so that the default directories do not count. */
+export const isDirectorySet = (flags: DirectoryFlags): boolean =>
+  (flags.rootDir ?? flags.stateDir ?? environmentStateDirectory()) !== undefined;
 
-/** Returns the root directories that an agent may have: the named one, or all default ones. */
-export function candidateRoots({ rootDir, stateDir: givenStateDir }: NamedPlaces): string[] {
-  const stateDir = givenStateDir ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
-  const ofState = (directory: string) => stateLayout(directory).rootDirectory;
+/** Returns the root directories that an agent may have, which are those of the flags or all default ones. */
+export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFlags): string[] {
+  const stateDir = stateDirFlag ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
+  const rootBelow = (directory: string) => stateLayout(directory).rootDirectory;
   const roots =
     rootDir !== undefined || stateDir !== undefined
-      ? [rootDir, stateDir === undefined ? undefined : ofState(stateDir)]
-      : [runDirectory, kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
+      ? [rootDir, stateDir === undefined ? undefined : rootBelow(stateDir)]
+      : [runDirectory, kubeletDirectory, rootBelow(systemStateDirectory), rootBelow(ownStateDirectory())];
   return roots.filter((root) => root !== undefined);
 }
 
-/** Where the node with this root directory keeps what must not come to rest on a disk: in memory, and gone with the host. */
+/** Returns the tmpfs directory for API objects of a node, which may contain secrets and must not be written to a disk. */
 export function objectsDirectory(rootDirectory: string): string {
   const runtime = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR || '/run';
   const digest = createHash('sha256').update(rootDirectory).digest('hex').slice(0, 16);

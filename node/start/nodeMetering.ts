@@ -1,4 +1,4 @@
-/** Counts what a node does, where somebody can ask for that: loaded for those that serve their API. */
+/** The metrics of a node that serves its API. Imported lazily, because other nodes have none. */
 import { readFileSync } from 'node:fs';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -10,27 +10,30 @@ import { parseBootTime } from '../../host/usage/hostFacts.ts';
 import { type NodeMetrics, nodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import type { NodeServing } from '../serve/serving.ts';
-import type { Onlookers } from './onlookers.ts';
+import type { NodeApiServer } from '../serve/serveNodeApi.ts';
+import type { NodeObservers } from './nodeObservers.ts';
 import { ownVersion } from './version.ts';
 
-/** Who counts. */
-export interface CountedNode {
+export interface NodeMetering {
   readonly metrics: NodeMetrics;
   /** Listeners that count. A kind that `onlookersOf` does not combine does not compile here. */
-  readonly onlookers: Pick<Onlookers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
-  /** The runtime, with its calls counted. */
-  timed(cri: Cri): Cri;
-  /** To be called before the node starts. */
-  begin(agent: NodeAgent, others: { readonly flight: Flight; readonly served: () => NodeServing | undefined }): void;
+  readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
+  /** Wraps a runtime so that its calls are counted. */
+  instrument(cri: Cri): Cri;
+  /** Starts to observe an agent. Must be called before the agent starts. */
+  start(agent: NodeAgent, sources: MetricSources): void;
 }
 
-type Flight = Pick<FlightRecorder, 'progress'> | undefined;
+interface MetricSources {
+  /** Undefined if nothing is recorded. */
+  readonly flight: Pick<FlightRecorder, 'progress'> | undefined;
+  readonly api: () => NodeApiServer | undefined;
+}
 
-export async function countedNode(
+export async function createNodeMetering(
   config: NodeConfig,
   onError: NonNullable<NodeParts['onError']>,
-): Promise<CountedNode> {
+): Promise<NodeMetering> {
   const metrics = nodeMetrics({
     clock: systemClock,
     isInCluster: config.cluster !== undefined,
@@ -41,25 +44,25 @@ export async function countedNode(
     },
     onError: (error) => onError('metrics', error),
   });
-  const cgroupVersion = versionOf(await readHierarchies());
-  const { answers, moves, decisions, serviceActions } = metrics.onlookers;
+  const cgroupVersion = cgroupVersionOf(await readHierarchies());
+  const { answers, moves, decisions, serviceActions } = metrics.observers;
   return {
     metrics,
-    onlookers: { answers, moves, decisions, serviceActions },
-    timed: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
-    begin: (agent, { flight, served }) => {
+    observers: { answers, moves, decisions, serviceActions },
+    instrument: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
+    start: (agent, { flight, api }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();
-      metrics.begin(agent, {
+      metrics.start(agent, {
         nodeName: config.nodeName,
         cgroupVersion,
         version: { kubelet, platform },
         recorder: flight?.progress,
-        sessions: () => served()?.view()?.sessions ?? [],
+        sessions: () => api()?.view()?.sessions ?? [],
       });
     },
   };
 }
 
-/** A host that still has controllers on v1 is one of v1 to a kubelet (`IsCgroup2UnifiedMode`). */
-const versionOf = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
+/** Returns 1 if any controller is on cgroup v1, as a kubelet does (`IsCgroup2UnifiedMode`). */
+const cgroupVersionOf = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
   hierarchies.some(({ version, controllers }) => version === 'v1' && controllers.length > 0) ? 1 : 2;

@@ -12,14 +12,14 @@ interface StreamParts {
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
 
-/** The runtime only makes up a URL, and whoever asks does not wait for long, in milliseconds. */
-const LIMIT_MS = 5_000;
+/** Timeout of the calls to the runtime, which only creates a URL. */
+const TIMEOUT_MS = 5_000;
 
 /**
- * Has the runtime serve a command in a container, or the process of the container. What is refused, in which order and by
- * which words, is a kubelet's (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
+ * Requests a streaming URL from the runtime, for a command in a container or for the container's process. The checks, their
+ * order and their error messages are those of a kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
  */
-export async function streamPlace(
+export async function openStreamEndpoint(
   { agent, cri }: StreamParts,
   request: StreamRequest,
   signal: AbortSignal,
@@ -29,34 +29,34 @@ export async function streamPlace(
     throw new NodeFailure('BadRequest', 'you must specify at least 1 of stdin, stdout, stderr');
   const pod = agent.knownPods().find(({ metadata }) => metadata.uid === uid);
   if (pod === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
-  const options = { signal, timeoutMs: LIMIT_MS };
-  const running = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(refused);
-  const containerId = (await running) ?? notRunning(pod, request);
-  // A process has a terminal since its start, or none.
+  const options = { signal, timeoutMs: TIMEOUT_MS };
+  const running = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(throwRuntimeMessage);
+  const containerId = (await running) ?? throwNotRunning(pod, request);
+  // Whether the container's process has a terminal is decided when it starts.
   const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);
   const { stdin, stdout } = request;
   const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };
-  const asked = command
+  const response = command
     ? cri.exec({ containerId, cmd: [...command], ...streams }, options)
     : cri.attach({ containerId, ...streams }, options);
-  const { url } = await asked.catch(refused);
+  const { url } = await response.catch(throwRuntimeMessage);
   return { url, ...streams };
 }
 
-const refused = (error: unknown): never => {
+const throwRuntimeMessage = (error: unknown): never => {
   throw error instanceof NodeFailure
     ? new NodeFailure(error.reason, runtimeMessage(error), { cause: error.cause })
     : error;
 };
 
-/** Throws in a kubelet's words that a container does not run, with the state that its pod reports. */
-function notRunning(pod: Pod, { container, command }: StreamRequest): never {
+/** Throws the kubelet's error for a container that is not running, with the container's reported state. */
+function throwNotRunning(pod: Pod, { container, command }: StreamRequest): never {
   const status = statusesOf(pod).find(({ name }) => name === container);
   const { name, namespace } = pod.metadata;
-  const words = command
+  const message = command
     ? `container not found ("${container}")`
     : `container ${container} not found in pod ${name}_${namespace}`;
   const { waiting, terminated } = status?.state ?? {};
   const state = waiting?.reason ?? terminated?.reason;
-  throw new NodeFailure('ContainerNotRunning', state === undefined ? words : `${words}: its state is ${state}`);
+  throw new NodeFailure('ContainerNotRunning', state === undefined ? message : `${message}: its state is ${state}`);
 }

@@ -1,0 +1,62 @@
+/** The address that the name of a node resolves to (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
+import { canonicalIp, ipFamily } from '../../base/ipAddress.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { type Interfaces, nodeIpProblem } from './hostAddresses.ts';
+
+/** Maximum wait for the first lookup. A node whose resolver is slow starts without the address. */
+const LOOKUP_TIMEOUT_MS = 2_000;
+
+interface Resolver {
+  /** Returns all addresses of a name. */
+  readonly resolve: (name: string) => Promise<readonly string[]>;
+  readonly interfaces: () => Interfaces;
+}
+
+const hostResolver: Resolver = {
+  resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  interfaces: networkInterfaces,
+};
+
+/**
+ * Returns a function that returns the cached address of the name, and refreshes the cache in the background. A name that is an
+ * IP address is its own address. Resolved addresses count only if they are the host's. Undefined if there is no such address.
+ */
+export async function trackNodeNameAddress(
+  { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,
+  { resolve, interfaces }: Resolver = hostResolver,
+): Promise<() => string | undefined> {
+  const literal = canonicalIp(nodeName);
+  if (literal !== undefined) return () => literal;
+  let cached: string | undefined;
+  let lookupInFlight: Promise<void> | undefined;
+  const resolveName = async () => {
+    const own = Object.values(interfaces()).flatMap((infos = []) => infos.map(({ address }) => address));
+    try {
+      const addresses = (await resolve(nodeName)).filter((address) => nodeIpProblem(address, own) === undefined);
+      cached = addresses.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? addresses[0];
+    } catch (error) {
+      // The cached address stays valid while the resolver is unreachable.
+      if (isUnknownName(error)) cached = undefined;
+    }
+  };
+  const refresh = () => {
+    lookupInFlight ??= resolveName().finally(() => {
+      lookupInFlight = undefined;
+    });
+    return lookupInFlight;
+  };
+  const limit = startTimeLimit(LOOKUP_TIMEOUT_MS);
+  await unlessAborted(refresh(), limit.signal).catch(() => {});
+  limit.clear();
+  return () => {
+    void refresh();
+    return cached;
+  };
+}
+
+const isUnknownName = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOTFOUND';

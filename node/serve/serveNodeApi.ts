@@ -1,0 +1,247 @@
+/** Serves the node's own API over HTTPS, and its health endpoint over HTTP. Imported lazily, because short-lived agents serve none. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
+import { tokenPredicate } from '../../host/sameToken.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { type Access, createAccess } from '../../kubelet-api/access/access.ts';
+import type { TokenOwner } from '../../kubelet-api/access/authentication.ts';
+import type { Caller, Route } from '../../kubelet-api/exchange.ts';
+import { healthRoutes, PING } from '../../kubelet-api/listener/health.ts';
+import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/listener.ts';
+import { issuedPair, readTextOrUndefined, selfSignedPair } from '../../kubelet-api/listener/servingCertificate.ts';
+import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
+import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
+import type { ServedView } from '../../show/explain/explainServing.ts';
+import type { Summary } from '../../stats/node/summary.ts';
+import { NodeApiUse } from '../cluster/nodeApiUse.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import type { ServingConfig } from '../config/serving.ts';
+import { createNodeStats, type NodeStats } from '../host/nodeStats.ts';
+import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
+import { nodeApiRoutes } from './nodeApiRoutes.ts';
+import { servePodResources } from './podResources.ts';
+
+export interface NodeApiParts {
+  readonly config: NodeConfig;
+  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health' | 'subscribe'>;
+  readonly cri: Cri;
+  /** Sends access reviews to the API server and announces renewed serving certificates. Undefined without a cluster. */
+  readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly files?: FileSystem;
+  /** Sets the log level by a kubelet's verbosity. Undefined if the level is fixed. */
+  readonly setVerbosity?: (verbosity: number) => void;
+  /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
+  readonly cgroupLocation?: CgroupLocation | undefined;
+  readonly metrics?: NodeMetrics | undefined;
+}
+
+export interface NodeApiServer {
+  /** The port of the API. 0 while it is not served. */
+  port(): number;
+  /** Describes the use of the API for an explanation of the node. Undefined if only health is served. */
+  view(): ServedView | undefined;
+  /** Measures the CPU and memory of the node and its pods. Undefined if only health is served. */
+  usage(signal: AbortSignal): Promise<Summary | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the API. If it cannot be served, a node of a cluster rejects, as a kubelet does. A node without a cluster retries,
+ * because nothing depends on its API.
+ */
+export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> {
+  const { config, clock } = parts;
+  const abortController = new AbortController();
+  const services = [
+    serveHealth(parts),
+    servePodResources({ ...parts, pods: parts.agent.pods, onRequest: parts.metrics?.podResources }),
+  ];
+  const use = config.serving && new NodeApiUse(clock, config.serving);
+  const close = async () => {
+    abortController.abort();
+    await Promise.all(services.map((service) => service?.close()));
+  };
+  let provider: NodeStats['provider'] | undefined;
+  try {
+    const { serving } = config;
+    if (serving !== undefined && use !== undefined) {
+      const stats = await createNodeStats({ ...parts, signal: abortController.signal });
+      provider = stats.provider;
+      parts.metrics?.showLogs(() => stats.logs.latest());
+      const apiParts = { ...parts, serving, use, stats, signal: abortController.signal };
+      services.push(await listenWithRetries(apiParts));
+      if (serving.readOnlyPort) services.push(await listenReadOnly(apiParts, serving.readOnlyPort));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    port: () => use?.port ?? 0,
+    view: () => use?.view(),
+    usage: async (signal) => provider?.usage(signal),
+    close,
+  };
+}
+
+interface ListenerParts extends NodeApiParts {
+  readonly serving: ServingConfig;
+  readonly use: NodeApiUse;
+  readonly stats: NodeStats;
+  /** Aborts when the API is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** Listens, retrying if the node belongs to no cluster. */
+async function listenWithRetries(parts: ListenerParts): Promise<{ close(): Promise<void> }> {
+  const { cluster, clock, logger, use } = parts;
+  const onStarted = ({ port }: Listener) => {
+    use.setPort(port);
+    logger.info({ port }, `the node's API is served on port ${port}`);
+  };
+  if (cluster === undefined) {
+    const onProblem = (why: string) => {
+      use.setFailure(why);
+      logger.warn(`the node's API is not served, retrying every ${RETRY_MS / 1_000} s: ${why}`);
+    };
+    return retryUntilStarted({ start: () => listenOnce(parts), clock, onStarted, onProblem });
+  }
+  const listener = await listenOnce(parts);
+  onStarted(listener);
+  return listener;
+}
+
+const errorLogger =
+  ({ logger }: NodeApiParts) =>
+  (error: unknown) =>
+    logger.warn({ err: error }, `the node's API failed to respond to a request: ${messageOf(error)}`);
+
+/** Serves the health endpoint, which only checks that the agent responds (`cmd/kubelet/app/server.go`). */
+function serveHealth(parts: NodeApiParts): { close(): Promise<void> } | undefined {
+  const { config, clock, logger, metrics } = parts;
+  const { healthz: address } = config;
+  if (address === undefined) return undefined;
+  const routes = healthRoutes([PING], metrics?.check);
+  return retryUntilStarted({
+    start: () => listenPlain({ address, routes, clock, onError: errorLogger(parts) }),
+    clock,
+    onStarted: () => {},
+    onProblem: (why) => logger.warn(`the health endpoint is not served, retrying every ${RETRY_MS / 1_000} s: ${why}`),
+  });
+}
+
+async function listenReadOnly(parts: ListenerParts, port: number) {
+  const routes = await countedRoutes(parts, () => []);
+  const { clock, serving, metrics } = parts;
+  const address = { host: serving.host, port };
+  const onRequest = metrics?.servedRequest('readonly');
+  return listenPlain({ address, routes, clock, onError: errorLogger(parts), onRequest });
+}
+
+/** Returns the routes of the API, which count scrapes. `paths` returns the paths of all routes. */
+async function countedRoutes(
+  { use, ...parts }: ListenerParts,
+  paths: () => readonly string[],
+): Promise<readonly Route[]> {
+  const routes = await nodeApiRoutes({ ...parts, sessions: use.sessions }, paths);
+  return routes.map((route) => use.scrapes.countRequests(route));
+}
+
+async function listenOnce(parts: ListenerParts): Promise<Listener> {
+  const { config, serving, cluster, clock, logger, files = hostFiles } = parts;
+  const { host, port, clientCaFile, isIssued, certificateDirectory: directory } = serving;
+  const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
+  const configuredPair = isIssued ? issuedPair(directory) : serving.pair;
+  const pair = configuredPair ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
+  const ownTokens = cluster ? undefined : await readOrCreateOwnToken(parts);
+  const access = accessFactory(parts, ownTokens);
+  let paths: readonly string[] = [];
+  const routes: readonly Route[] = await countedRoutes(parts, () => paths);
+  paths = routes.map(({ tree }) => tree).toSorted();
+  const listener = await listen({
+    address: { host, port },
+    routes,
+    pair,
+    isAwaited: isIssued,
+    files,
+    clock,
+    access,
+    switches: serving.switches,
+    tls: serving.tls,
+    ...(clientCaFile === undefined ? {} : { clientCaFile }),
+    onError: errorLogger(parts),
+    onRequest: parts.metrics?.servedRequest('readwrite'),
+    onProblem: (why) =>
+      logger.warn(`cannot load the certificate of the node's API: ${why}; the previous certificate stays in use`),
+  });
+  cluster?.followServing(() => void listener.look());
+  return listener;
+}
+
+/** Returns a function that creates the access checks of the API for the client CAs of a listener. */
+const accessFactory =
+  ({ config, serving, use, signal, cluster, clock, logger, metrics }: ListenerParts, ownTokens?: TokenOwner) =>
+  (clientAuthorities: Parameters<typeof createAccess>[0]['clientAuthorities']): Access => {
+    const { authentication, authorization } = serving;
+    const warnOnce = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
+    const access = createAccess({
+      nodeName: config.nodeName,
+      clock,
+      signal,
+      authentication,
+      authorization,
+      ...(cluster ? { client: cluster.reviewClient } : {}),
+      ...(clientAuthorities ? { clientAuthorities } : {}),
+      ...(ownTokens ? { ownTokens } : {}),
+      observer: metrics?.access,
+      onError: (source, error) => warnOnce(source, messageOf(error)),
+    });
+    return use.trackAccess(access);
+  };
+
+/** Skips a warning about a source that repeats the previous one, because an unreachable API server fails every request. */
+function oncePerReason(warn: (source: string, why: string) => void) {
+  const lastReasons = new Map<string, string>();
+  return (source: string, why: string) => {
+    if (lastReasons.get(source) === why) return;
+    lastReasons.set(source, why);
+    warn(source, why);
+  };
+}
+
+const TOKEN_BYTES = 32;
+/** Tokens that can be sent in a header and are too long to guess. */
+const TOKEN = /^[\x21-\x7e]{32,}$/;
+const OWNER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
+
+/**
+ * Reads the node's own token, or creates it. Its bearer may do everything, because a node without an API server knows no other
+ * user. A damaged token is replaced, because the rest of a truncated one could be guessed.
+ */
+async function readOrCreateOwnToken({ config, files = hostFiles, logger }: ListenerParts): Promise<TokenOwner> {
+  const file = join(config.rootDirectory, 'statelet', 'server-token');
+  const stored = (await readTextOrUndefined(files, file))?.trim();
+  if (stored !== undefined && TOKEN.test(stored)) return tokenOwner(stored);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  await writePrivate(files, file, `${token}\n`);
+  if (stored !== undefined)
+    logger.warn(
+      { file },
+      `the token of the node's API in ${file} was damaged (expected at least 32 characters without spaces) and has been replaced; clients must read it again`,
+    );
+  return tokenOwner(token);
+}
+
+function tokenOwner(token: string): TokenOwner {
+  const isOwn = tokenPredicate(token);
+  return async (offered) => (isOwn(offered) ? OWNER : undefined);
+}

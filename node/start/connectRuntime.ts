@@ -1,0 +1,31 @@
+import { systemClock } from '../../base/clock.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { connectCri } from '../../cri/client/grpc.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+
+/** Connects to the container runtime of the configuration, or creates a simulated runtime. */
+export const connectRuntime = async ({
+  config,
+  simulated,
+}: {
+  config: NodeConfig;
+  simulated: boolean;
+}): Promise<Cri> =>
+  simulated
+    ? createSimulatedCri()
+    : connectCri({
+        runtimeEndpoint: config.containerRuntimeEndpoint,
+        imageEndpoint: config.imageServiceEndpoint,
+        requestTimeoutMs: config.runtimeRequestTimeoutMs,
+      });
+
+/** Creates a runtime that runs no containers, for hosts that cannot run any. */
+async function createSimulatedCri(): Promise<Cri> {
+  const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
+    import('../../cri/simulated/runtime.ts'),
+    import('../../cri/simulated/inProcess.ts'),
+    import('../../cri/simulated/streams/streamingServer.ts'),
+  ]);
+  const { streams } = serveSimulatedStreams(systemClock);
+  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams }));
+}

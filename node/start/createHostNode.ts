@@ -1,0 +1,141 @@
+/** Creates the node with the cgroups, credentials, files and cluster of this host. */
+import type { Logger } from 'pino';
+import { describer } from '../../actors/cluster/node/describeNode.ts';
+import { createNode } from '../../actors/node/createNode.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
+import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
+import type { HostIdentity, NodeObject } from '../../kubernetes/node/nodeObject.ts';
+import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
+import type { JoinedCluster, JoinOptions } from '../cluster/joinCluster.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { credentialsOn } from '../credentials/credentialsOn.ts';
+import { createPodCgroups, maxProcesses } from '../host/cgroups.ts';
+import { hostConfig } from '../host/hostConfig.ts';
+import { hostIdentity } from '../host/hostIdentity.ts';
+import { objectsDirectory } from '../host/paths.ts';
+import type { ErrorLog } from '../log/errorLog.ts';
+import type { NodeMetering } from './nodeMetering.ts';
+import type { NodeObservers } from './nodeObservers.ts';
+import type { StartNodeOptions } from './startNode.ts';
+
+export interface HostNode {
+  readonly agent: NodeAgent;
+  /** Builds the Node object with the current facts about the node. */
+  readonly nodeObject: () => NodeObject;
+  /** Undefined if the node belongs to no cluster. */
+  readonly cluster: JoinedCluster | undefined;
+  /** The parent of the pods' cgroups. Undefined for a simulated node. */
+  readonly cgroupLocation: CgroupLocation | undefined;
+  /** Kills the credential plugins that are still running. */
+  readonly stopCredentialPlugins: () => void;
+}
+
+interface HostNodeParts {
+  readonly cri: Cri;
+  readonly errors: ErrorLog;
+  readonly metering: NodeMetering | undefined;
+  readonly observers: NodeObservers;
+  /** Publishes an event about the node. */
+  readonly publish: (message: EventMessage) => void;
+  /** Port of the node's API. 0 while it is not served. */
+  readonly apiPort: () => number;
+}
+
+/** Creates the node agent over this host, without starting it. */
+export async function createHostNode(
+  options: StartNodeOptions,
+  { cri, errors, metering, observers, publish, apiPort }: HostNodeParts,
+): Promise<HostNode> {
+  const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
+  const hierarchies = await readHierarchies();
+  const [host, pids, identity] = await Promise.all([
+    hostConfig(config, { cri, hierarchies, simulated }),
+    maxProcesses(),
+    hostIdentity(),
+  ]);
+  const cluster = await joinConfiguredCluster(config, identity, {
+    onProblem: (problem) => publish(warning('CredentialsUnusable', problem)),
+    observer: metering?.metrics.cluster,
+  });
+  const credentialPlugins = new AbortController();
+  const parts: NodeParts = {
+    cluster: cluster && { ...cluster, servedPort: apiPort },
+    cri,
+    redaction,
+    restartRuntime,
+    ...observers,
+    onError: errors.onError,
+    onRelisted: metering?.metrics.observers.onRelisted,
+    ...logCallbacks(logger, errors),
+    keptObjects: objectsDirectory(config.rootDirectory),
+    ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),
+    ...(simulated
+      ? {}
+      : {
+          cgroups: createPodCgroups({ config, node: host, hierarchies, pids, logger }),
+          findCredentials: await credentialsOn(config, {
+            warn: (message, fields) => logger.warn(fields, message),
+            signal: credentialPlugins.signal,
+            observer: metering?.metrics.providers,
+          }),
+        }),
+  };
+  const agent = await createNode({ ...host, takesOver, endsAll }, parts);
+  return {
+    agent,
+    nodeObject: describer(agent, {
+      name: host.nodeName,
+      born: host.admissionNode,
+      host: identity,
+      clock: systemClock,
+      cloud: config.cluster?.cloud,
+      servedPort: apiPort,
+    }),
+    cluster,
+    cgroupLocation: simulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver },
+    stopCredentialPlugins: () => credentialPlugins.abort(),
+  };
+}
+
+/** Joins the cluster of the configuration, if any. The client of the API server is imported only for nodes of a cluster. */
+async function joinConfiguredCluster(
+  { cluster, rootDirectory }: NodeConfig,
+  identity: HostIdentity,
+  options: Pick<JoinOptions, 'onProblem' | 'observer'>,
+): Promise<JoinedCluster | undefined> {
+  if (cluster === undefined) return undefined;
+  const { joinCluster } = await import('../cluster/joinCluster.ts');
+  return joinCluster(cluster, identity, { ...options, keptDirectory: objectsDirectory(rootDirectory) });
+}
+
+/** Returns the callbacks of the node that only write log lines. */
+const logCallbacks = (
+  logger: Logger,
+  { forgetLogged }: ErrorLog,
+): Pick<NodeParts, 'onRuntimeHealth' | 'onAdopted' | 'onManifestProblem'> => ({
+  onRuntimeHealth: ({ ready, name, version, message }) => {
+    if (ready) forgetLogged();
+    if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
+    else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
+  },
+  onAdopted: ({ namespace, name, uid }, why) =>
+    logger.info({ pod: `${namespace}/${name}`, uid }, `adopted the directory of pod ${namespace}/${name}: ${why}`),
+  onManifestProblem: (level, file, path, message) =>
+    logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
+});
+
+/** Returns a function that reads the RuntimeClasses of a directory, and logs each problem with a file once. */
+function runtimeClassReader(directory: string, logger: Logger) {
+  const logged = new Set<string>();
+  return () =>
+    readRuntimeClasses(directory, (file, why) => {
+      const message = `${file}: RuntimeClass not read: ${why}`;
+      if (!logged.has(message)) logger.warn({ file }, message);
+      logged.add(message);
+    });
+}

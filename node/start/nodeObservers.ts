@@ -1,0 +1,38 @@
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
+import type { Audience } from '../../inspect/live/audience.ts';
+import type { FlightRecorder } from '../../recording/flightRecorder.ts';
+
+const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'serviceActions'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** The parts of a node that only observe it. */
+export type NodeObservers = Partial<Pick<NodeParts, Kind>>;
+
+/** Combines observers into one, which calls the listeners of each kind in order. A kind without listeners is left out. */
+export const combineObservers = (all: readonly NodeObservers[]): NodeObservers =>
+  Object.assign({}, ...KINDS.map((kind) => combined(kind, all)));
+
+function combined(kind: Kind, all: readonly NodeObservers[]): NodeObservers {
+  const listeners: readonly ((notification: never) => void)[] = all.flatMap((each) => each[kind] ?? []);
+  const [only] = listeners;
+  if (only === undefined) return {};
+  // Called for each step of each actor, so it must not allocate.
+  const notifyAll = (notification: never) => {
+    listeners.forEach((listener) => {
+      listener(notification);
+    });
+  };
+  return { [kind]: listeners.length === 1 ? only : notifyAll };
+}
+
+/**
+ * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder the page observes no
+ * recording entries, because it is costly to redact them, and no calls, because their responses are entries.
+ */
+export function recorderAndPageObservers(
+  flight: Pick<FlightRecorder, 'listeners'> | undefined,
+  { listeners }: Pick<Audience, 'listeners'>,
+): readonly NodeObservers[] {
+  const { record: _, calls: __, ...withoutEntries } = listeners;
+  return flight ? [flight.listeners, listeners] : [withoutEntries];
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+
+interface Options<T> {
+  readonly start: () => Promise<T>;
+  readonly clock: Clock;
+  readonly onStarted: (service: T) => void;
+  /** Called with the reason of a failed attempt, unless the attempt before failed for the same reason. */
+  readonly onProblem: (why: string) => void;
+}
+
+/** Interval between two attempts, as in `startKubelet` of `cmd/kubelet`. Another process may use the address for a while. */
+export const RETRY_MS = 5_000;
+
+/** Starts a service that the node can do without, and retries every 5 s if that fails. `close` stops the service or the retries. */
+export function retryUntilStarted<T extends { close(): Promise<void> }>({
+  start,
+  clock,
+  onStarted,
+  onProblem,
+}: Options<T>): {
+  close(): Promise<void>;
+} {
+  let service: Promise<T | undefined> = Promise.resolve(undefined);
+  let timer: unknown;
+  let isClosed = false;
+  let lastProblem = '';
+  const tryOnce = async (): Promise<T | undefined> => {
+    try {
+      const started = await start();
+      if (!isClosed) onStarted(started);
+      return started;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== lastProblem) onProblem(problem);
+      lastProblem = problem;
+      if (!isClosed) timer = clock.setTimeout(attempt, RETRY_MS);
+      return undefined;
+    }
+  };
+  const attempt = () => {
+    service = tryOnce();
+  };
+  attempt();
+  return {
+    close: async () => {
+      isClosed = true;
+      clock.clearTimeout(timer);
+      await (await service)?.close();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** Detects a kubelet that runs on a root directory, whose pods the agent must not touch. */
+import { readlink, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, resolve } from 'node:path';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { isOutOfDescriptors, orElse } from '../../host/files/fileErrors.ts';
+import { isSamePath } from '../../host/files/withoutLinks.ts';
+import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
+import { isListening, socketPath } from '../../socket/socketPath.ts';
+import { kubeletDirectory } from '../host/paths.ts';
+import { runningAgentPid } from './lock.ts';
+
+/** Socket that a kubelet serves below its root directory, even if the kubelet is embedded in another program. */
+const PLUGINS_SOCKET = 'device-plugins/kubelet.sock';
+/** Socket that both a kubelet and a statelet agent serve below the root directory. */
+const RESOURCES_SOCKET = 'pod-resources/kubelet.sock';
+
+/** Returns a sentence for each sign that a kubelet runs on a root directory. */
+export async function describeRunningKubelets(rootDirectory: string, proc = '/proc'): Promise<string[]> {
+  const socketNames = (await isRunByOtherAgent(rootDirectory)) ? [PLUGINS_SOCKET] : [RESOURCES_SOCKET, PLUGINS_SOCKET];
+  const [sockets, processes] = await Promise.all([
+    Promise.all(socketNames.map((name) => describeListener(join(rootDirectory, name)))),
+    describeKubeletProcesses(rootDirectory, proc),
+  ]);
+  return [...processes, ...sockets.flat()];
+}
+
+/** Throws a `NodeFailure` if a kubelet runs on a root directory. */
+export async function assertNoKubelet(rootDirectory: string): Promise<void> {
+  const [why] = await describeRunningKubelets(rootDirectory);
+  if (why === undefined) return;
+  throw new NodeFailure('RootInUse', `${why}: stop the kubelet first, or use another root directory`);
+}
+
+/** Whether another statelet agent runs on the directory. `lockRootDirectory` is what refuses that. */
+async function isRunByOtherAgent(rootDirectory: string): Promise<boolean> {
+  const pid = await runningAgentPid(rootDirectory);
+  if (pid !== undefined && pid !== process.pid) return true;
+  return isListening(socketPath(rootDirectory)).catch(() => false);
+}
+
+async function describeListener(path: string): Promise<string[]> {
+  try {
+    return (await isListening(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
+  } catch (error) {
+    if (isOutOfDescriptors(error)) throw error;
+    return [`cannot tell whether a kubelet listens on ${path}: ${messageOf(error)}`];
+  }
+}
+
+const describeKubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]> =>
+  mapProcesses(
+    async (pid) =>
+      (await isKubeletOn(rootDirectory, { pid, proc }))
+        ? `a kubelet (process ${pid}) is running on ${rootDirectory}`
+        : undefined,
+    proc,
+  );
+
+async function isKubeletOn(rootDirectory: string, { pid, proc }: { pid: number; proc: string }): Promise<boolean> {
+  const process = join(proc, String(pid));
+  const root = kubeletRootDirectory(await readCommandLine(pid, proc));
+  if (root === undefined) return false;
+  // The same path may be a different directory in the container of a kubelet.
+  const [theirs, ours] = await Promise.all([
+    deviceAndInode(join(process, isAbsolute(root) ? 'root' : 'cwd', root)),
+    deviceAndInode(rootDirectory),
+  ]);
+  if (theirs !== undefined && ours !== undefined) return theirs === ours;
+  if (await hasOtherMountNamespace(process)) return false;
+  const from = await readlink(join(process, 'cwd')).catch(orElse('/'));
+  return isSamePath(resolve(from, root), rootDirectory);
+}
+
+/** Returns the device and inode of a directory. Undefined if it cannot be read. */
+async function deviceAndInode(directory: string): Promise<string | undefined> {
+  const stats = await stat(directory, { bigint: true }).catch(orElse(undefined));
+  return stats && `${stats.dev}:${stats.ino}`;
+}
+
+/** Whether a process is in a different mount namespace, in which equal paths may be different directories. */
+async function hasOtherMountNamespace(process: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all(
+    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(orElse(undefined))),
+  );
+  return theirs !== undefined && theirs !== ours;
+}
+
+/** Returns the root directory of the kubelet with this command line. Undefined if it is not a kubelet's command line. */
+function kubeletRootDirectory([program = '', ...args]: readonly string[]): string | undefined {
+  const isKubelet = basename(program) === 'kubelet' || (basename(program) === 'hyperkube' && args[0] === 'kubelet');
+  if (!isKubelet) return undefined;
+  const index = args.findLastIndex((arg) => /^--?root-dir(=|$)/.test(arg));
+  const [, inlineValue] = /^--?root-dir=(.*)$/.exec(args[index] ?? '') ?? [];
+  return inlineValue ?? (index < 0 ? kubeletDirectory : args[index + 1]);
+}

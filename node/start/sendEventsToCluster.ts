@@ -1,0 +1,45 @@
+import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
+import { EventSender } from '../../actors/events/eventSender.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import { systemClock, systemJitter } from '../../base/clock.ts';
+import type { JoinedCluster } from '../cluster/joinCluster.ts';
+
+interface ClusterNode {
+  readonly agent: Pick<NodeAgent, 'send' | 'hasQueuedStarts'>;
+  readonly cluster: JoinedCluster | undefined;
+}
+
+interface EventParts {
+  readonly recorder: Pick<EventRecorder, 'subscribe'>;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/**
+ * Sends the recorded events to the API server of the cluster, if the node belongs to one. Returns a function that sends the
+ * remaining events and closes the connections to the cluster.
+ */
+export function sendEventsToCluster(
+  { agent, cluster }: ClusterNode,
+  { recorder, onError }: EventParts,
+): () => Promise<void> {
+  if (cluster === undefined) return async () => {};
+  const abortController = new AbortController();
+  const sender = new EventSender({
+    client: cluster.eventClient,
+    clock: systemClock,
+    jitter: systemJitter,
+    onError,
+    signal: abortController.signal,
+    hasQueuedStarts: agent.hasQueuedStarts,
+    onState: (state) => agent.send({ type: 'cluster.eventsChanged', state }),
+  });
+  cluster.followNodeUid((uid) => sender.learnNode(uid));
+  recorder.subscribe(({ event, removed }) => {
+    if (!removed) sender.take(event);
+  });
+  return async () => {
+    await sender.finish();
+    abortController.abort();
+    cluster.close();
+  };
+}
