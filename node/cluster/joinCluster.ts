@@ -9,9 +9,9 @@ import type { CredentialObserver } from '../../kubelet-api/metrics/requests/cred
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
-import { bootstrapped } from '../credentials/bootstrap.ts';
+import { writeBootstrappedKubeconfig } from '../credentials/bootstrap.ts';
 import { type CredentialParts, KubeconfigCredentials } from '../credentials/kubeconfigCredentials.ts';
-import { certificatesKept, credentialsOf, currentOf } from '../credentials/nodeCertificates.ts';
+import { createNodeCredentials, currentCertificatePath, managedCertificates } from '../credentials/nodeCertificates.ts';
 import { packageVersion } from '../host/paths.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
@@ -162,21 +162,23 @@ function createListeners() {
 interface Access {
   readonly kubeconfig: Kubeconfig;
   readonly endpoint: KubeEndpoint;
-  readonly certificates: ReturnType<typeof certificatesKept>;
+  readonly certificates: ReturnType<typeof managedCertificates>;
   /** Endpoint for the first certificate signing request. Undefined if the node requests certificates with its own credentials. */
   readonly bootstrapEndpoint: KubeEndpoint | undefined;
 }
 
 async function readAccess(config: ClusterConfig, parts: CredentialParts): Promise<Access> {
   const { kubeconfig: path, bootstrapKubeconfig, certificates: certificateConfig } = config;
-  const current = currentOf(certificateConfig);
+  const current = currentCertificatePath(certificateConfig);
   const paths = bootstrapKubeconfig && { kubeconfig: path, bootstrapKubeconfig, certificate: current };
-  const written = paths ? await bootstrapped(paths, parts) : undefined;
+  const written = paths ? await writeBootstrappedKubeconfig(paths, parts) : undefined;
   const kubeconfig = await readKubeconfig(path);
-  const certificates = certificatesKept(config, kubeconfig);
-  const keepsClient = certificates.some(({ name }) => name === 'client');
-  const credentials = await credentialsOf(kubeconfig, { keepsClient, current }, parts);
-  const bootstrapEndpoint = keepsClient ? await readBootstrapEndpoint(written, bootstrapKubeconfig, parts) : undefined;
+  const certificates = managedCertificates(config, kubeconfig);
+  const managesClient = certificates.some(({ name }) => name === 'client');
+  const credentials = await createNodeCredentials(kubeconfig, { managesClient, current }, parts);
+  const bootstrapEndpoint = managesClient
+    ? await readBootstrapEndpoint(written, bootstrapKubeconfig, parts)
+    : undefined;
   return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, bootstrapEndpoint };
 }
 

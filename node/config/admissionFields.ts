@@ -1,4 +1,4 @@
-/** Labels and taints of a node and sysctls that its pods may set, as flags and fields write them. */
+/** Parses the labels and taints of a node, and the sysctls that its pods may set, from flags and fields. */
 import * as z from 'zod/mini';
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { sysctlPatternProblem } from '../../kubernetes/admission/sysctls.ts';
@@ -7,7 +7,7 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const PREFIX = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
-/** Labels of Kubernetes's own that a node may give itself beside those with the prefixes below. */
+/** Labels under kubernetes.io that a node may set on itself, in addition to those with the prefixes below. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
@@ -22,17 +22,17 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 
-const isWithin = (domain: string, of: string) => domain === of || domain.endsWith(`.${of}`);
+const isWithin = (domain: string, parent: string) => domain === parent || domain.endsWith(`.${parent}`);
 
-/** Whether a key and a value are those of a label; taints have the same. */
+/** Whether a key and a value are valid in a label or a taint. */
 export function isLabel(key: string, value: string): boolean {
   const slash = key.lastIndexOf('/');
   const prefix = key.slice(0, Math.max(0, slash));
   return NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(prefix)) && VALUE.test(value);
 }
 
-/** The names under kubernetes.io and k8s.io are given out by Kubernetes: a node has only some of them. */
-function isForNodes(key: string): boolean {
+/** Whether a node may set a label on itself. Most labels under kubernetes.io and k8s.io are reserved. */
+function isAllowedOnNodes(key: string): boolean {
   const prefix = key.includes('/') ? key.slice(0, key.lastIndexOf('/')) : '';
   const isReserved = isWithin(prefix, 'kubernetes.io') || isWithin(prefix, 'k8s.io');
   return !isReserved || OWN_LABELS.has(key) || OWN_PREFIXES.some((own) => isWithin(prefix, own));
@@ -50,10 +50,10 @@ const pairsOf = (text: string): [key: string, value: string][] =>
 const textOf = (is: (text: string) => boolean, expected: string) =>
   z.custom<string>((value) => typeof value === 'string' && is(value), { error: `expected ${expected}` });
 
-/** Labels as `zone=a,disk=ssd`. */
+/** Parses labels such as `zone=a,disk=ssd`. */
 export const labelsFlag = z.pipe(
   textOf(
-    (text) => pairsOf(text).every(([key, value]) => isLabel(key, value) && isForNodes(key)),
+    (text) => pairsOf(text).every(([key, value]) => isLabel(key, value) && isAllowedOnNodes(key)),
     'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
   ),
   z.transform((text: string) => Object.fromEntries(pairsOf(text))),
@@ -63,13 +63,13 @@ const TAINT = /^([^=:]+)(?:=([^:]*))?:(\w+)$/;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 function taintOf(text: string): Taint | undefined {
-  const [, key = '', value = '', given] = TAINT.exec(text) ?? [];
-  const effect = EFFECTS.find((each) => each === given);
+  const [, key = '', value = '', effectName] = TAINT.exec(text) ?? [];
+  const effect = EFFECTS.find((each) => each === effectName);
   if (effect === undefined || !isLabel(key, value)) return undefined;
   return { key, ...(value === '' ? {} : { value }), effect };
 }
 
-/** Taints as `example.com/gpu=yes:NoSchedule,dedicated:NoExecute`. */
+/** Parses taints such as `example.com/gpu=yes:NoSchedule,dedicated:NoExecute`. */
 export const taintsFlag = z.pipe(
   textOf(
     (text) => namesOf(text).every((part) => taintOf(part) !== undefined),
@@ -78,13 +78,13 @@ export const taintsFlag = z.pipe(
   z.transform((text: string) => namesOf(text).flatMap((part) => taintOf(part) ?? [])),
 );
 
-/** A sysctl, or the beginning of several, that pods may be allowed to set. */
+/** The name of a sysctl, or a prefix followed by `*`. */
 export const sysctlPattern = textOf(
   (text) => sysctlPatternProblem(text) === undefined,
   'a namespaced sysctl such as "net.core.somaxconn", or a pattern such as "kernel.msg*"',
 );
 
-/** Such patterns, separated by commas. */
+/** Parses sysctl patterns that are separated by commas. */
 export const sysctlsFlag = z.pipe(
   textOf(
     (text) => namesOf(text).every((name) => sysctlPatternProblem(name) === undefined),

@@ -1,4 +1,4 @@
-/** The cipher suites that a kubelet knows, secure or not: those of Go, and two old names. */
+/** The cipher suites that a kubelet accepts, which are those of Go and two older names. Some are insecure. */
 export const CIPHER_SUITES: readonly string[] = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',

@@ -1,4 +1,4 @@
-/** The part of the configuration that says how a node belongs to a cluster. */
+/** The settings of a node that belongs to a cluster. */
 
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
@@ -12,31 +12,31 @@ import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
-  /** By which a node that has no certificate yet asks for one; absent: it has credentials. */
+  /** Kubeconfig for the first certificate signing request. Undefined if the node already has credentials. */
   readonly bootstrapKubeconfig?: string;
-  /** Those that it keeps itself, if any: its client's, and one to serve by. */
+  /** Whether the node rotates its client certificate, and whether it requests a serving certificate. */
   readonly certificates: { readonly directory: string; readonly rotates: boolean; readonly serves: boolean };
-  /** Whether the node makes its Node object; else somebody else does. */
+  /** Whether the node creates its Node object. */
   readonly registersNode: boolean;
-  /** Whether the controller of the cluster attaches volumes to the node. */
+  /** Whether the attach/detach controller attaches volumes to the node. */
   readonly attachesByController: boolean;
-  /** As a cloud knows the node; empty for none. */
+  /** The node's ID at the cloud provider. Empty if there is none. */
   readonly providerId: string;
-  /** Absent: no cloud's controller tells its addresses. */
+  /** Undefined if no cloud controller sets the node's addresses. */
   readonly cloud?: CloudSettings;
   readonly leaseSeconds: number;
-  /** How often it is looked whether the Node's status has changed, and how often it is written in any case. */
+  /** Interval of the checks for changes of the Node's status. `statusReportMs` is the maximum interval between two updates. */
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
-  /** How many images its status lists; -1: all. */
+  /** Maximum number of images in the Node's status. -1 for no limit. */
   readonly statusImages: number;
-  /** How the ConfigMaps and Secrets of pods are kept up to date. */
+  /** Change detection for the ConfigMaps and Secrets of pods. */
   readonly objects: Pick<ObjectSettings, 'strategy' | 'syncMs'>;
-  /** Whether volumes can show the trust anchors of the cluster. */
+  /** Whether volumes can project ClusterTrustBundles. */
   readonly hasTrustBundles: boolean;
-  /** Of requests to the API server. */
+  /** Rate limit of requests to the API server. */
   readonly rate: Rate;
-  /** Of events to it. */
+  /** Rate limit of events sent to the API server. */
   readonly eventRate: Rate;
 }
 
@@ -46,10 +46,10 @@ const REPORT_MS = 300_000;
 const IMAGES = 50;
 const SYNC_MS = 60_000;
 const RATE = { qps: 50, burst: 100 };
-/** What client-go makes of a 0. */
-const LEAST_RATE = { qps: 5, burst: 10 };
+/** The defaults of client-go, which it uses for 0. */
+const CLIENT_GO_RATE = { qps: 5, burst: 10 };
 
-/** Compiles it; undefined where the node belongs to none. */
+/** Compiles the settings. Undefined if the node belongs to no cluster. */
 export function clusterOf(
   flags: Flags,
   file: KubeletConfiguration | undefined,
@@ -57,7 +57,9 @@ export function clusterOf(
 ): ClusterConfig | undefined {
   const kubeconfig = flags['--kubeconfig'];
   if (!kubeconfig && flags['--bootstrap-kubeconfig'])
-    throw new ConfigError('--bootstrap-kubeconfig: needs --kubeconfig, where that of the node is written');
+    throw new ConfigError(
+      '--bootstrap-kubeconfig: requires --kubeconfig, the path that the kubeconfig of the node is written to',
+    );
   if (!kubeconfig) return undefined;
   const statusCheckMs = file?.nodeStatusUpdateFrequency || CHECK_MS;
   return Object.freeze({
@@ -69,7 +71,7 @@ export function clusterOf(
     ...cloudOf(flags),
     leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,
     statusCheckMs,
-    // As in a kubelet: who sets the one means both.
+    // As in a kubelet, the update frequency is also the default of the report frequency.
     statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
     statusImages: file?.nodeStatusMaxImages ?? IMAGES,
     objects: {
@@ -82,11 +84,11 @@ export function clusterOf(
   });
 }
 
-/** The cloud's controller is shown the addresses of `--node-ip`, unless they stand for all addresses of the host. */
-function cloudOf({ '--cloud-provider': provider, '--node-ip': told = [] }: Flags): Pick<ClusterConfig, 'cloud'> {
+/** Returns the addresses of `--node-ip` for the cloud controller, without unspecified addresses. */
+function cloudOf({ '--cloud-provider': provider, '--node-ip': addresses = [] }: Flags): Pick<ClusterConfig, 'cloud'> {
   if (!isExternal(provider)) return {};
-  const providedIps = Object.freeze(told.filter((address) => !isUnspecifiedIp(address)));
-  return { cloud: Object.freeze({ providedIps, saysAddress: told.length > 0 }) };
+  const providedIps = Object.freeze(addresses.filter((address) => !isUnspecifiedIp(address)));
+  return { cloud: Object.freeze({ providedIps, saysAddress: addresses.length > 0 }) };
 }
 
 function certificatesOf(flags: Flags, file: KubeletConfiguration | undefined, rootDirectory: string) {
@@ -102,4 +104,4 @@ function certificatesOf(flags: Flags, file: KubeletConfiguration | undefined, ro
 }
 
 const rateOf = (qps = RATE.qps, burst = RATE.burst): Rate =>
-  Object.freeze({ qps: qps || LEAST_RATE.qps, burst: burst || LEAST_RATE.burst });
+  Object.freeze({ qps: qps || CLIENT_GO_RATE.qps, burst: burst || CLIENT_GO_RATE.burst });

@@ -187,7 +187,7 @@ function withoutEmpty(fields: Fields): Fields {
   return Object.fromEntries(entries);
 }
 
-/** The fields whose values flags, the host or this version decide. */
+/** Returns the fields whose values depend on flags, the host or this version. */
 function inEffect(config: NodeConfig): Fields {
   const { serving, healthz, cluster, staticPodPath, podsPerCore, maxPods, podLogsDirectory: podLogsDir } = config;
   return {
@@ -243,7 +243,7 @@ function servingInEffect({ host, port, readOnlyPort, ...serving }: NonNullable<N
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Maps field by field; all else of the second instead of the first. */
+/** Merges two values. Maps are merged field by field, and any other value of `second` replaces that of `first`. */
 function merged(one: Fields, other: Fields): Fields {
   const fields = new Map(Object.entries(one));
   for (const [name, value] of Object.entries(other)) {
@@ -256,7 +256,7 @@ function merged(one: Fields, other: Fields): Fields {
 const masked = (headers: Fields): Fields =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']]));
 
-/** With durations as Go writes them. */
+/** Formats durations as Go does. */
 function written(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {

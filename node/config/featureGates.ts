@@ -1,33 +1,33 @@
-/** Feature gates, as far as something here goes by them (`pkg/features/kube_features.go` of 1.36). */
+/** The feature gates that the node acts on (`pkg/features/kube_features.go` of 1.36). */
 import { lookUp } from '../../base/lookUp.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
-/** Those that are beta, and off unless they are set. */
+/** Beta gates that are off by default. */
 const BETA: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
-/** Those that are beta, and on unless they are set. */
+/** Beta gates that are on by default. */
 const BETA_ON: readonly string[] = ['ContainerCheckpoint'];
-/** Those that are alpha. */
+/** Alpha gates. */
 const ALPHA: readonly string[] = ['PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
 
 type Gated = Pick<KubeletFields, 'featureGates'>;
 
-/** Whether the trust anchors of the cluster can be shown in volumes. */
+/** Whether volumes can project ClusterTrustBundles. */
 export const hasTrustBundles = (config: Gated): boolean => isOn(config, 'ClusterTrustBundleProjection');
 
-/** Whether one stream of a container's log can be asked for. */
+/** Whether clients can request a single stream of a container's log. */
 export const splitsLogs = (config: Gated): boolean => isOn(config, 'PodLogsQuerySplitStreams', ALL_ALPHA);
 
-/** Whether containers can be written down as they run. */
+/** Whether running containers can be checkpointed. */
 export const takesCheckpoints = ({ featureGates = {} }: Gated): boolean =>
   lookUp(featureGates, 'ContainerCheckpoint') ?? lookUp(featureGates, ALL_BETA) ?? true;
 
-/** A kubelet does not start with a feature and without what that builds upon. */
+/** Dependencies between gates. A kubelet does not start if a gate is on without those that it depends on. */
 export const lacksTrustBundles = (config: Gated): boolean =>
   hasTrustBundles(config) && !isOn(config, 'ClusterTrustBundle');
 
-/** Those that are set and change nothing here. */
+/** Returns the gates that are set but have no effect on this node. */
 export const gatesIgnored = ({ featureGates = {} }: Gated): string[] =>
   Object.keys(featureGates).filter((name) => ![...BETA, ...BETA_ON, ALL_BETA, ...ALPHA, ALL_ALPHA].includes(name));
 
@@ -40,7 +40,7 @@ export interface Gate {
   readonly isEnabled: boolean;
 }
 
-/** All gates that the node acts on. */
+/** Returns the state of all gates that the node acts on. */
 export const knownGates = (config: Gated): readonly Gate[] => [
   ...BETA.map((name): Gate => ({ name, stage: 'BETA', isEnabled: isOn(config, name) })),
   ...BETA_ON.map((name): Gate => ({ name, stage: 'BETA', isEnabled: takesCheckpoints(config) })),

@@ -1,28 +1,26 @@
-/** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
+/** The types of the fields of a KubeletConfiguration. Each error message says what the field expects. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { nearest } from '../../base/nearest.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 
-/** A value that `is` accepts; the error reads "expected …". */
+/** A value that `is` accepts. The error message starts with "expected". */
 function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
   return z.custom<T>(is, { error: `expected ${expected}` });
 }
 
-/** A string. */
 export const text = kind<string>('a string', (value) => typeof value === 'string');
 
-/** A path; an empty one is a variable of the shell that is not set. */
+/** A path. An empty path is rejected, because it is usually an unset shell variable. */
 export const path = kind<string>('a path', (value) => typeof value === 'string' && value !== '');
 
-/** A directory in which the agent makes its own: never the root of all. */
+/** A directory for the agent's files, which must not be `/`. */
 export const directory = kind<string>(
   'a directory other than /',
   (value) => typeof value === 'string' && value !== '' && !/^\/[/.]*$/.test(value),
 );
 
-/** True or false. */
 export const boolean = kind<boolean>('true or false', (value) => typeof value === 'boolean');
 
 /** A number above `min` and at most `max`. */
@@ -31,7 +29,7 @@ export function fraction(min: number, max: number): z.ZodMiniCustom<number, numb
   return kind(expected, (value) => typeof value === 'number' && value > min && value <= max);
 }
 
-/** A whole number; without bounds it is an int32 of at least 0. */
+/** An integer. Without bounds it is a non-negative int32. */
 export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, number> {
   const range = max >= 2 ** 31 - 1 ? `of at least ${min}` : `between ${min} and ${max}`;
   return kind(
@@ -40,16 +38,16 @@ export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, numbe
   );
 }
 
-/** One of the given words. */
+/** One of several strings. */
 export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMiniCustom<T, T> {
   const expected = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`;
   return kind(expected, (value) => words.some((word) => word === value));
 }
 
-/** What Go's durations hold: nanoseconds in 63 bits, almost 300 years. */
+/** Maximum of Go's durations, which are 63-bit numbers of nanoseconds (almost 300 years). */
 const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
 
-/** Where to listen; empty: at the default. */
+/** An address to listen on. An empty string means the default. */
 export const listenAddress = kind<string>(
   'an IP address',
   (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
@@ -69,12 +67,12 @@ export function quantity(expected: string, is: (nanos: bigint) => boolean = () =
   );
 }
 
-/** A text of the given form. */
+/** A string that `is` accepts. */
 export function textLike(expected: string, is: (text: string) => boolean): z.ZodMiniCustom<string, string> {
   return kind(expected, (value) => typeof value === 'string' && is(value));
 }
 
-/** A Go duration between two bounds in milliseconds, read into milliseconds. */
+/** A Go duration, parsed into milliseconds. The bounds are in milliseconds. */
 export function duration(min = 0, max = LONGEST_DURATION, range = '') {
   const isDuration = (value: unknown): boolean => {
     const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
@@ -86,7 +84,7 @@ export function duration(min = 0, max = LONGEST_DURATION, range = '') {
   );
 }
 
-/** The runtime's socket, as `unix:///path` or a plain absolute path; read into the first form. */
+/** The runtime's socket as `unix:///path` or as an absolute path, normalized to the first form. */
 export const endpoint = z.pipe(
   kind<string>('a socket such as "unix:///run/containerd/containerd.sock"', (value) => {
     return typeof value === 'string' && (value === '' || /^(unix:\/\/)?\/./.test(value));
@@ -94,22 +92,20 @@ export const endpoint = z.pipe(
   z.transform((value: string) => (value.startsWith('/') ? `unix://${value}` : value)),
 );
 
-/** A list. */
 export function list<T extends z.ZodMiniType>(item: T): z.ZodMiniArray<T> {
   return z.array(item, { error: 'expected a list' });
 }
 
-/** Names to values. */
 export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMiniString, T> {
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
-/** So many unknown names are told one by one. */
+/** Maximum number of unknown names that are listed individually. */
 const MOST_KEYS = 10;
 
 /**
- * Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each; `what`
- * says in it what the names are.
+ * A map of fields. Each unknown field is one line of the error, which suggests the most similar known name. `what` is the noun
+ * for the names in the error.
  */
 export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
   const known = Object.keys(fields);
@@ -123,7 +119,7 @@ export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'fiel
   });
 }
 
-/** "; did you mean …?", or nothing when no known name is near. */
+/** Returns "; did you mean …?", or an empty string if no known name is similar. */
 export function suggestion(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return meant === undefined ? '' : `; did you mean ${meant}?`;

@@ -1,7 +1,7 @@
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
 /**
- * What the node does with each field of a KubeletConfiguration that it acts on, for docs/reference.md; the others are
+ * The effects of the fields of a KubeletConfiguration that the node acts on, for docs/reference.md. All other fields are
  * accepted, and one warning lists those that are set.
  */
 export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletConfiguration, string>([

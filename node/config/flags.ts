@@ -7,7 +7,7 @@ import { boolean, directory, endpoint, listenAddress, oneOf, path, section, text
 import { nodeIpsFlag } from './nodeIp.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
-/** Whether a controller of a cloud tells the node's addresses. */
+/** Whether a cloud controller sets the node's addresses. */
 export const isExternal = (provider: string | undefined): boolean => provider === 'external';
 
 const cloudProvider = textLike(
@@ -23,7 +23,7 @@ const hostname = z.custom<string>(
   { error: 'expected a DNS name such as "node-1"' },
 );
 
-/** A number that comes as text; whatever is no number stays as it is, so that the error can show it. */
+/** Parses a number. Anything else is returned unchanged, so that the error message can show it. */
 function fromText(bounds: z.ZodMiniCustom<number, number>) {
   return z.pipe(
     z.transform((value: unknown) =>
@@ -33,7 +33,7 @@ function fromText(bounds: z.ZodMiniCustom<number, number>) {
   );
 }
 
-/** Less would hold no moment of a node of many pods. */
+/** Minimum size of a recording in bytes. A smaller one could not hold a snapshot of a node with many pods. */
 const LEAST_RECORD = 2 ** 20;
 
 const recordSize = z.pipe(
@@ -49,7 +49,7 @@ const inspectAddress = textLike(
   (text) => text === '' || parsePageAddress(text) !== undefined,
 );
 
-/** A negative number bounds nothing. */
+/** A limit, where a negative number means no limit. */
 const wholeOrNone = whole(-(2 ** 31));
 
 const port = fromText(whole(0, 65_535));
@@ -108,10 +108,10 @@ const flags = section({
   '--v': z.optional(fromText(whole())),
 });
 
-/** The flags of `run` and `up` by their full names, read and checked. */
+/** The parsed flags of `run` and `up`, by their full names. */
 export type Flags = z.output<typeof flags>;
 
-/** Checks what was given on the command line; throws a `ConfigError` that lists all mistakes. */
+/** Parses the flags of the command line. Throws a `ConfigError` that lists all mistakes. */
 export function readFlags(given: Readonly<Record<string, string | boolean | undefined>>): Flags {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const read = flags.safeParse(set);

@@ -2,25 +2,25 @@ import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
-/** What is kept of containers that have ended, and of the logs of those that run. */
+/** The settings for log rotation and for the removal of dead containers. */
 export interface HousekeepingConfig {
   readonly logs: {
-    /** Infinity: logs are never rotated. */
+    /** Size at which a log is rotated. Infinity if logs are never rotated. */
     readonly maxBytes: number;
     readonly maxFiles: number;
     readonly workers: number;
     readonly checkMs: number;
   };
-  /** How many dead containers are kept. */
+  /** Maximum numbers of dead containers. */
   readonly garbage: { readonly perContainer: number; readonly total: number };
 }
 
 const DEFAULT_LOG_SIZE = '10Mi';
 
-/** A negative number bounds nothing. */
-const bound = (count: number): number => (count < 0 ? Infinity : count);
+/** Returns a limit, where a negative number means no limit. */
+const limitOf = (count: number): number => (count < 0 ? Infinity : count);
 
-/** Compiles what is kept; a flag wins over the file. */
+/** Compiles the settings. A flag takes precedence over the file. */
 export function housekeepingOf(flags: Flags, file: KubeletConfiguration | undefined): HousekeepingConfig {
   const size = String(file?.containerLogMaxSize || DEFAULT_LOG_SIZE);
   return Object.freeze({
@@ -31,8 +31,8 @@ export function housekeepingOf(flags: Flags, file: KubeletConfiguration | undefi
       checkMs: file?.containerLogMonitorInterval ?? 10_000,
     }),
     garbage: Object.freeze({
-      perContainer: bound(flags['--maximum-dead-containers-per-container'] ?? 1),
-      total: bound(flags['--maximum-dead-containers'] ?? -1),
+      perContainer: limitOf(flags['--maximum-dead-containers-per-container'] ?? 1),
+      total: limitOf(flags['--maximum-dead-containers'] ?? -1),
     }),
   });
 }

@@ -14,7 +14,7 @@ import { proxyUrl } from './proxyField.ts';
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.hostname === '' || /[?#]/.test(address)) return false;
-  // A secret in an address would be shown with it.
+  // The address is shown to users, so it must not contain a password.
   return url.username === '' && url.password === '';
 });
 const pem = z.pipe(
@@ -24,7 +24,7 @@ const pem = z.pipe(
 const unsupported = (instead: string) =>
   z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
 
-/** A header can bear it. */
+/** A value that can be sent in a header. */
 const headerText = textLike('text without control characters', (value) => /^[^\p{Cc}]*$/u.test(value));
 const fields = { error: 'expected a map of fields' };
 
@@ -41,7 +41,7 @@ const clusterFields = z.looseObject(
 );
 const cluster = clusterFields.check(
   z.refine((each) => !(each['insecure-skip-tls-verify'] && has(each, 'certificate-authority')), {
-    error: 'insecure-skip-tls-verify: not with a certificate-authority, which would not be looked at',
+    error: 'insecure-skip-tls-verify: must not be set together with certificate-authority, which would be ignored',
   }),
 );
 const userFields = z.looseObject(
@@ -63,24 +63,26 @@ const userFields = z.looseObject(
   },
   fields,
 );
-/** A user for whom others ask: in full, or not at all. */
-const isForSomebody = (each: z.output<typeof userFields>): boolean =>
+/** Whether the impersonation fields include the user's name, or are all unset. */
+const hasCompleteImpersonation = (each: z.output<typeof userFields>): boolean =>
   Boolean(each.as) ||
   !(each['as-uid'] || each['as-groups']?.length || Object.keys(each['as-user-extra'] ?? {}).length > 0);
 
 const user = userFields.check(
   z.refine((each) => !(each.username && (each.token || each.tokenFile)), {
-    error: 'username: not with a token, for a request has one of them',
+    error: 'username: must not be set together with a token',
   }),
-  z.refine(isForSomebody, { error: 'as: expected a user, whose groups and fields are given' }),
+  z.refine(hasCompleteImpersonation, {
+    error: 'as: expected a user name, because as-uid, as-groups or as-user-extra is set',
+  }),
   z.refine((each) => has(each, 'client-key') || !has(each, 'client-certificate'), {
-    error: 'client-key: there is none for the client-certificate',
+    error: 'client-key: required with client-certificate',
   }),
   z.refine((each) => has(each, 'client-certificate') || !has(each, 'client-key'), {
-    error: 'client-certificate: there is none for the client-key',
+    error: 'client-certificate: required with client-key',
   }),
 );
-/** A list of which none are given may be missing, or null. */
+/** A list that may be missing or null. */
 function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.nullish(list(z.looseObject(shape, fields)));
 }
@@ -95,21 +97,21 @@ const kubeconfig = z.looseObject(
   fields,
 );
 
-/** The current context of a kubeconfig; its paths are absolute. */
+/** The current context of a kubeconfig, with absolute paths. */
 export interface Kubeconfig {
   readonly cluster: z.output<typeof cluster>;
   readonly user: z.output<typeof user>;
-  /** What the file calls them; empty for a user that it has none of. */
+  /** Names of the context and of its user. The user's name is empty if the context has none. */
   readonly names: { readonly context: string; readonly user: string };
-  /** Where each of both stands, as what is said of its fields begins. */
+  /** Prefixes for error messages about the fields of the cluster and of the user. */
   readonly places: { readonly cluster: string; readonly user: string };
 }
 
-type Say = (problem: string) => ConfigError;
+type CreateError = (problem: string) => ConfigError;
 
 const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
 
-/** Reads the file; throws a `ConfigError` that names it, the field, and what was expected. */
+/** Reads a kubeconfig. Throws a `ConfigError` that names the file, the field, and the expected value. */
 export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
   const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
     throw new ConfigError(`${flag}: ${path}: ${messageOf(cause)}`, { cause });
@@ -119,64 +121,64 @@ export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promi
   return parseKubeconfig(path, found.text, flag);
 }
 
-/** Whether there is anything at the path, be it not a file. */
+/** Whether the path exists, even if it is not a regular file. */
 export const isThere = async (path: string): Promise<boolean> =>
   (await orAbsent(() => hostFiles.stat(path))) !== undefined;
 
-/** Reads the text of the file at a path. */
+/** Parses the content of the kubeconfig at a path. */
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
-  // Names are of any characters, and what is said of them is one line.
-  const say: Say = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
+  // Names may contain control characters, but an error message is a single printable line.
+  const createError: CreateError = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
   const parsed = parseBounded(content, limits);
-  if ('problem' in parsed) throw say(parsed.problem);
-  if ('beyond' in parsed) throw say(`has ${parsed.beyond}`);
-  const file = checked(kubeconfig, parsed.values[0] ?? {}, '', say);
+  if ('problem' in parsed) throw createError(parsed.problem);
+  if ('beyond' in parsed) throw createError(`has ${parsed.beyond}`);
+  const file = checked(kubeconfig, parsed.values[0] ?? {}, '', createError);
   const name = file['current-context'];
-  const { context } = byName(file.contexts, name, `current-context: there is no context "${name}"`, say);
+  const { context } = byName(file.contexts, name, `current-context: there is no context "${name}"`, createError);
   const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
-  const asked = byName(file.clusters, context.cluster, at('cluster'), say);
-  const asking = context.user ? byName(file.users, context.user, at('user'), say) : undefined;
+  const asked = byName(file.clusters, context.cluster, at('cluster'), createError);
+  const asking = context.user ? byName(file.users, context.user, at('user'), createError) : undefined;
   const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
-    cluster: withPaths(checked(cluster, asked.cluster, clusterAt, say), path),
-    user: withProgram(withPaths(checked(user, asking?.user ?? {}, userAt, say), path), path),
+    cluster: withPaths(checked(cluster, asked.cluster, clusterAt, createError), path),
+    user: withProgram(withPaths(checked(user, asking?.user ?? {}, userAt, createError), path), path),
     names: { context: name, user: context.user ?? '' },
-    places: { cluster: say(clusterAt).message, user: say(userAt).message },
+    places: { cluster: createError(clusterAt).message, user: createError(userAt).message },
   };
 }
 
-/** Names are data: two of one name are told apart by their order, the first wins. */
+/** Finds an entry by its name. The first of several entries with the same name wins. */
 function byName<T extends { readonly name: string }>(
   all: readonly T[] | null | undefined,
   name: string,
   missing: string,
-  say: Say,
+  createError: CreateError,
 ): T {
-  const found = all?.find((each) => each.name === name);
-  if (found === undefined) throw say(missing);
-  return found;
+  const entry = all?.find((each) => each.name === name);
+  if (entry === undefined) throw createError(missing);
+  return entry;
 }
 
-function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, say: Say) {
+function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, createError: CreateError) {
   const read = z.safeParse(schema, input);
   if (read.success) return read.data;
   // The input is left out, because a message must not repeat a key or a token.
   const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined, input);
-  throw say(at + first.replace(', got nothing', ''));
+  throw createError(at + first.replace(', got nothing', ''));
 }
 
 const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
 
-/** Paths that are relative are meant from the file's own directory. */
+/** Resolves relative paths against the directory of the kubeconfig. */
 function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(section: T, path: string): T {
   const resolved = PATHS.flatMap((name) => {
-    const given: unknown = section[name];
-    return typeof given === 'string' && given !== '' ? [[name, resolve(dirname(path), given)]] : [];
+    const value: unknown = section[name];
+    return typeof value === 'string' && value !== '' ? [[name, resolve(dirname(path), value)]] : [];
   });
   return { ...section, ...Object.fromEntries(resolved) };
 }
 
-/** A program by its path is meant from the file's own directory, one by its name is searched for. */
+/** Resolves the path of a program against the directory of the kubeconfig. A mere name is looked up in PATH. */
 function withProgram(section: z.output<typeof user>, path: string): z.output<typeof user> {
   const { exec: program } = section;
   if (!program?.command.includes('/')) return section;
@@ -185,7 +187,7 @@ function withProgram(section: z.output<typeof user>, path: string): z.output<typ
 
 type PemName = 'certificate-authority' | 'client-certificate' | 'client-key';
 
-/** Whether a section has it, as a file or as it is. */
+/** Whether a section has a PEM file or inline PEM data. */
 function has<Name extends PemName>(
   section: { readonly [Each in Name | `${Name}-data`]?: string | undefined },
   name: Name,

@@ -10,7 +10,7 @@ import { runtime } from './parts/runtime.ts';
 import { serving } from './parts/serving.ts';
 import { sources } from './parts/sources.ts';
 
-/** The fields of a KubeletConfiguration, each right by itself; made anew for whoever reads one: most never do it again. */
+/** Creates the schema of the single fields of a KubeletConfiguration. Not cached, because most processes need it once at most. */
 export const fields = () =>
   section({
     apiVersion: oneOf('kubelet.config.k8s.io/v1beta1'),
@@ -26,5 +26,5 @@ export const fields = () =>
     ...logs(),
   });
 
-/** A configuration whose fields are right one by one. */
+/** A configuration with valid fields that may still break a rule over several fields. */
 export type KubeletFields = z.output<ReturnType<typeof fields>>;

@@ -2,17 +2,17 @@ import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 import type { Header } from './urlFields.ts';
 
-/** A URL that lists pods, how it is asked, and how often. */
+/** A URL that lists pods, the headers of its requests, and the polling interval. */
 export interface ManifestUrlConfig {
   readonly url: string;
-  /** Several of one name are sent in their order. */
+  /** Headers with the same name are sent in their order. */
   readonly headers: readonly Header[];
   readonly everyMs: number;
 }
 
 const ASK_EVERY_MS = 20_000;
 
-/** Compiles where pods are asked for; undefined when nowhere. A flag wins over the file. */
+/** Compiles the settings of the manifest URL. Undefined if there is none. A flag takes precedence over the file. */
 export function manifestUrlOf(flags: Flags, file: KubeletConfiguration | undefined): ManifestUrlConfig | undefined {
   const url = flags['--manifest-url'] || file?.staticPodURL;
   if (!url) return undefined;

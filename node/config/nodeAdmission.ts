@@ -1,18 +1,18 @@
-/** The part of the configuration that says which pods a node takes beside what it has room for. */
+/** The settings for the admission of pods, apart from resources. */
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { UNINITIALIZED_TAINT } from '../../kubernetes/node/cloud.ts';
 import { type Flags, isExternal } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
 export interface NodeAdmission {
-  /** Beside those that every node has. */
+  /** Labels in addition to those that every node has. */
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
-  /** Sysctls that pods may set beside the safe ones: names, and prefixes that end in `*`. */
+  /** Unsafe sysctls that pods may set, as names or as prefixes that end in `*`. */
   readonly unsafeSysctls: readonly string[];
 }
 
-/** Reads it from flags and file: a flag wins. */
+/** Compiles the settings. A flag takes precedence over the file. */
 export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefined): NodeAdmission {
   return Object.freeze({
     labels: Object.freeze({ ...flags['--node-labels'] }),
@@ -21,7 +21,7 @@ export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefin
   });
 }
 
-/** A node of a cloud begins with one more: its controller takes that back. */
+/** Adds the taint of a new node with an external cloud provider, which the cloud controller removes. */
 function taintsOf(flags: Flags, file: ConfigFile['config'] | undefined): readonly Taint[] {
   const told = flags['--register-with-taints'] ?? file?.registerWithTaints ?? [];
   const isOfCloud = Boolean(flags['--kubeconfig']) && isExternal(flags['--cloud-provider']);

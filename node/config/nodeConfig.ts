@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 import { defaultVerification, type ImageVerification } from '../../kubernetes/images/imageVerification.ts';
-import type { ProviderPlaces } from '../credentials/credentialProviders.ts';
+import type { ProviderPaths } from '../credentials/credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import { type Gate, knownGates } from './featureGates.ts';
 import type { Flags } from './flags.ts';
@@ -14,84 +14,81 @@ import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 import { type ServedConfig, servedOf } from './serving.ts';
 
-/** Everything that the node agent is told, compiled once: every path absolute, every time in milliseconds. */
+/** The compiled configuration of the node agent, with absolute paths and with durations in milliseconds. */
 export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly nodeName: string;
-  /** The node's addresses, the primary first, at most one of each family. */
+  /** The node's addresses, at most one of each family, the primary address first. */
   readonly nodeIps: readonly string[];
-  /** Those are the host's own, and change with them. */
+  /** Whether the addresses are those of the host and change with them. */
   readonly followsHostAddresses: boolean;
-  /** Of those that of the IPv6 family comes first. */
+  /** Whether the IPv6 address comes first. */
   readonly prefersIpv6: boolean;
-  /** The addresses of pods on a node to which no cluster assigns any; absent when there are none. */
+  /** The pod CIDR of a node that gets none from a cluster. */
   readonly podCidr?: string;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
-  /** Where the symlinks to the log files are: `containers` beside the pods' logs. */
+  /** The directory `containers` beside the pods' logs, with symlinks to the log files. */
   readonly containerLogsDirectory: string;
-  /** A directory of manifests, or one manifest; absent when there are no static pods. */
+  /** The path of a manifest or of a directory of manifests. */
   readonly staticPodPath?: string;
-  /** A directory of RuntimeClasses; absent when there are none. */
+  /** A directory of RuntimeClasses. */
   readonly runtimeClassPath?: string;
-  /** A URL that lists pods; absent when there is none. */
+  /** A URL that lists pods. */
   readonly manifestUrl?: ManifestUrlConfig;
-  /** The cluster that the node belongs to; absent when there is none. */
+  /** Undefined if the node belongs to no cluster. */
   readonly cluster?: ClusterConfig;
-  /** References to objects of an API server are taken as far as a pod can do without them. */
+  /** Whether manifests may refer to optional API objects, which the pod then runs without. */
   readonly lenientManifests: boolean;
-  /** The pods are started once and not looked after. */
+  /** Whether to start the pods once and exit. */
   readonly runOnce: boolean;
-  /** `unix:///…`. */
+  /** A URL such as `unix:///run/containerd/containerd.sock`. */
   readonly containerRuntimeEndpoint: string;
   readonly imageServiceEndpoint: string;
   readonly runtimeRequestTimeoutMs: number;
-  /** Absent means the root of the cgroup tree. */
+  /** Undefined for the root of the cgroup tree. */
   readonly cgroupRoot?: string;
-  /** What to use when the runtime does not tell. */
+  /** The cgroup driver if the runtime does not report one. */
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
-  /** How the node shares itself out among its pods. */
   readonly resources: NodeResources;
-  /** Which pods it takes beside what it has room for. */
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
-  /** How often it is counted at most what a volume takes, in milliseconds. */
+  /** Minimum interval between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
   readonly maxPods: number;
-  /** How many of them for each core; 0: that is no bound. */
+  /** Maximum number of pods per CPU. 0 for no limit. */
   readonly podsPerCore: number;
-  /** Infinity when pulls are not bounded. */
+  /** Infinity for no limit. */
   readonly maxParallelImagePulls: number;
-  /** Which images that are there a pod has to prove its right to. */
+  /** The policy that decides for which present images a pod must prove that it may pull them. */
   readonly imageVerification: ImageVerification;
-  /** The plugins that know credentials for registries; absent: there are none. */
-  readonly credentialProviders?: ProviderPlaces;
-  /** How long one pull may take, in milliseconds; 0 for as long as it takes. */
+  /** Paths of the image credential provider plugins. */
+  readonly credentialProviders?: ProviderPaths;
+  /** Timeout of one pull. 0 for no timeout. */
   readonly imagePullTimeoutMs: number;
-  /** How long pulls may hold all slots before those from other registries go on, in milliseconds; 0 for as long as it takes. */
+  /** Time after which a pull no longer blocks pulls from other registries. 0 for no limit. */
   readonly slowImagePullAfterMs: number;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** The file whose name servers pods get; empty for none. */
+  /** The resolv.conf file for pods. Empty for none. */
   readonly resolvConf: string;
   readonly seccompDefault: boolean;
-  /** How many users a pod has that has its own. */
+  /** Number of user IDs of a pod with its own user namespace. */
   readonly idsPerPod: number;
   readonly maxContainerRestartPeriodMs: number;
-  /** What the recording of the node may take on disk, in bytes; 0: nothing is recorded. */
+  /** Maximum size of the recording on disk. 0 if nothing is recorded. */
   readonly recordSizeBytes: number;
-  /** Where the page is served; absent: nowhere. */
+  /** Undefined if the page is not served. */
   readonly inspect?: InspectConfig;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
-  /** `auto`: JSON, or text where a terminal reads along. */
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that the node acts on. */
   readonly gates: readonly Gate[];
-  /** What it is compiled of, as it was written: there may be secrets in it. */
+  /** The source flags and file, which may contain secrets. */
   readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
 
-/** What flags and file leave open: the host's own name and addresses, and where a command puts things. */
+/** Defaults that depend on the host or the command. */
 export interface ConfigDefaults {
   readonly hostname: string;
   readonly addresses: readonly string[];
@@ -101,7 +98,7 @@ export interface ConfigDefaults {
   readonly containerRuntimeEndpoint?: string;
 }
 
-/** What the recording takes on disk unless a flag says otherwise. */
+/** Default maximum size of the recording in bytes. */
 const RECORD_SIZE = 64 * 2 ** 20;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -133,20 +130,20 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
   };
 }
 
-/** Either flag alone is a mistake, which whoever reads them tells. */
+/** Returns both flags even if only one is set, which `readProviderConfig` then rejects. */
 function credentialProvidersOf(flags: Flags): Pick<NodeConfig, 'credentialProviders'> {
   const config = flags['--image-credential-provider-config'] ?? '';
   const binDir = flags['--image-credential-provider-bin-dir'] ?? '';
   return config || binDir ? { credentialProviders: Object.freeze({ config, binDir }) } : {};
 }
 
-function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
+function pathsAndSources(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
   const rootDirectory = resolve(flags['--root-dir'] || defaults.rootDirectory);
   const cluster = clusterOf(flags, file, rootDirectory);
   const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
   const manifestUrl = manifestUrlOf(flags, file);
-  const otherwise = manifestUrl || cluster ? undefined : defaults.staticPodPath;
-  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || otherwise;
+  const defaultPath = manifestUrl || cluster ? undefined : defaults.staticPodPath;
+  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || defaultPath;
   return {
     rootDirectory,
     podLogsDirectory,
@@ -158,30 +155,30 @@ function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults
   };
 }
 
-function nodeIpsOf({ '--node-ip': told = [] }: Flags, { addresses }: ConfigDefaults) {
-  const prefersIpv6 = told.some((address) => isUnspecifiedIp(address) && ipFamily(address) === 6);
-  const followsHostAddresses = told.length === 0 || told.some(isUnspecifiedIp);
-  const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : told)]);
+function nodeIpsOf({ '--node-ip': configured = [] }: Flags, { addresses }: ConfigDefaults) {
+  const prefersIpv6 = configured.some((address) => isUnspecifiedIp(address) && ipFamily(address) === 6);
+  const followsHostAddresses = configured.length === 0 || configured.some(isUnspecifiedIp);
+  const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : configured)]);
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }
 
-/** The flag wins even if it is empty. */
-function addressesOfPods(flags: Flags, file: ConfigFile['config'] | undefined): Pick<NodeConfig, 'podCidr'> {
+/** Returns the pod CIDR. The flag takes precedence over the file even if it is empty. */
+function podCidrOf(flags: Flags, file: ConfigFile['config'] | undefined): Pick<NodeConfig, 'podCidr'> {
   const podCidr = flags['--pod-cidr'] ?? file?.podCIDR;
   return podCidr ? { podCidr } : {};
 }
 
-/** Makes one frozen configuration of flags, file and defaults; a flag wins over the file. */
+/** Compiles flags, file and defaults into a frozen configuration. A flag takes precedence over the file. */
 export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
   const { flags, defaults } = given;
   const file = given.file?.config;
-  const places = placesOf(flags, file, defaults);
-  const { rootDirectory, cluster } = places;
+  const paths = pathsAndSources(flags, file, defaults);
+  const { rootDirectory, cluster } = paths;
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
     ...nodeIpsOf(flags, defaults),
-    ...addressesOfPods(flags, file),
-    ...places,
+    ...podCidrOf(flags, file),
+    ...paths,
     ...servedOf({ flags, file, rootDirectory, hasCluster: cluster !== undefined }),
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file, flags),

@@ -1,11 +1,11 @@
-/** The addresses that a node is told to be known by, in the forms that a kubelet takes (`--node-ip`). */
+/** Parses `--node-ip` in the forms that a kubelet accepts. */
 import * as z from 'zod/mini';
 import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 
 const addressesIn = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));
 
-/** Nothing is as if the flag were not there: installers write it so. */
+/** An empty value counts as unset, because installers pass it. */
 export const nodeIpsFlag = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(addressesIn(value)), {
     error: 'expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone',
@@ -19,7 +19,7 @@ function areNodeIps(addresses: readonly string[]): boolean {
   return isPair && (addresses.length < 2 || !addresses.some(isUnspecifiedIp));
 }
 
-/** The addresses of the preferred family first. */
+/** Sorts addresses so that the preferred family comes first. */
 export const byFamily = (addresses: readonly string[], prefersIpv6: boolean): readonly string[] =>
   prefersIpv6
     ? addresses.toSorted((one, other) => Number(ipFamily(other) === 6) - Number(ipFamily(one) === 6))

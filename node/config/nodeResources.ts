@@ -1,4 +1,4 @@
-/** The part of the configuration that says how a node shares itself out among its pods. */
+/** The settings for reserved resources, cgroups, eviction and swap. */
 
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
 import type { ReservedResources } from '../../kubernetes/resources/allocatable.ts';
@@ -7,36 +7,36 @@ import type { ConfigFile } from './readFile.ts';
 
 export interface NodeResources {
   readonly reserved: ReservedResources;
-  /** Whether the pods together may not use what is reserved for others. */
+  /** Whether the limit of all pods together excludes the reserved resources. */
   readonly enforcesAllocatable: boolean;
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
   readonly podPidsLimit: number;
-  /** Whether Burstable pods have a share of the node's swap. */
+  /** Whether Burstable pods may use a share of the node's swap. */
   readonly limitedSwap: boolean;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsQuotaPeriodMs: number;
-  /** The kernel's readiness to kill the agent when memory runs out, from -1000 (never) to 1000. */
+  /** OOM score adjustment of the agent, from -1000 (never killed) to 1000. */
   readonly oomScoreAdj: number;
-  /** Absolute name of the cgroup that the agent moves itself to. Undefined: it stays where it was started. */
+  /** Absolute name of the cgroup that the agent moves itself to. Undefined if it stays in its cgroup. */
   readonly kubeletCgroups?: string;
-  /** Absent: the whole container where the kernel can (cgroup v2). */
+  /** Whether the OOM killer kills single processes. Undefined to kill the whole container on cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
 
-/** A node without any other line evicts below so much free memory and disk. */
+/** Default hard eviction thresholds. */
 const EVICTION_MEMORY = '100Mi';
 const EVICTION_DISK = '10%';
 /** The kubelet's default (`KubeletOOMScoreAdj` in `pkg/kubelet/qos/policy.go`). */
 const OOM_SCORE_ADJ = -999;
 
-/** Reads it from the configuration file, with the kubelet's defaults. */
+/** Compiles the settings of the configuration file with the kubelet's defaults. */
 export function nodeResources(
   file: ConfigFile['config'] | undefined,
   { '--kubelet-cgroups': kubeletCgroups = file?.kubeletCgroups }: Pick<Flags, '--kubelet-cgroups'> = {},
 ): NodeResources {
   const { evictionHard, mergeDefaultEvictionSettings = false } = file ?? {};
-  // A file that names any signal leaves the others without a line, unless it asks for the defaults too.
+  // A file that sets any threshold disables all default thresholds, unless it merges them explicitly.
   const hasDefaults = evictionHard === undefined || mergeDefaultEvictionSettings;
   const evictionHardMemory = evictionHard?.['memory.available'] ?? (hasDefaults ? EVICTION_MEMORY : undefined);
   const evictionHardDisk = evictionHard?.['nodefs.available'] ?? (hasDefaults ? EVICTION_DISK : undefined);

@@ -1,9 +1,9 @@
-/** The address of a proxy, as a kubeconfig and the environment have it. */
+/** Validates the address of a proxy in a kubeconfig or in the environment. */
 import { textLike } from './fields.ts';
 
 const SCHEMES: readonly string[] = ['http:', 'https:', 'socks5:', 'socks5h:'];
 
-/** Whether it can be the address of one; it may name who asks, with a password. */
+/** Whether a string is the URL of a proxy. It may contain a user and a password. */
 export function isProxy(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && SCHEMES.includes(url.protocol) && url.hostname !== '';

@@ -13,14 +13,14 @@ export interface ConfigFile {
   readonly path: string;
   readonly config: KubeletConfiguration;
   readonly ignored: readonly string[];
-  /** As it was written, without what is not set. */
+  /** The fields as written, without null values. */
   readonly written?: Readonly<Record<string, unknown>>;
 }
 
-/** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
+/** Fields with paths. As in a kubelet, a relative path is resolved against the directory of the file. */
 const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf', 'tlsCertFile', 'tlsPrivateKeyFile'] as const;
 
-/** Copies a configuration as JSON holds it. As in the kubelet, a null stands for a field that is not set. */
+/** Copies a configuration without null values, because a kubelet treats them as unset fields. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(withoutNulls);
@@ -44,7 +44,7 @@ function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletC
 
 const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
 
-/** Reads the text of a configuration file, YAML or JSON; throws a `ConfigError` that lists all mistakes. */
+/** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all mistakes. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const parsed = parseBounded(text, limits);
   if ('problem' in parsed) throw new ConfigError(`${path}: ${parsed.problem}`);
@@ -60,7 +60,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   return {
     path,
     config: resolvedFrom(dirname(resolve(path)), read.data),
-    // It was read as a map of fields.
+    // The cast holds, because the schema has accepted a map of fields.
     written: input as Readonly<Record<string, unknown>>,
     ignored: [
       ...Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),

@@ -5,7 +5,7 @@ import { allowlistRefusal } from '../../kubernetes/images/imageVerification.ts';
 import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
-/** A mistake, the field that it is told at, and whether a configuration is free of it. */
+/** A rule with its error message, the field that the error names, and the check. */
 export interface Rule {
   readonly at: keyof KubeletFields;
   readonly message: string;
@@ -136,7 +136,7 @@ const logRules: readonly Rule[] = [
   }),
 ];
 
-/** All rules; each that a configuration breaks is a mistake of its own. */
+/** All rules. Each broken rule is a separate mistake. */
 export const rules: readonly Rule[] = [
   ...enforcement,
   ...imageRules,

@@ -1,4 +1,4 @@
-/** The part of the configuration that says how a node serves its own API (`SetDefaults_KubeletConfiguration` of a kubelet). */
+/** The settings of the node's own API, with a kubelet's defaults (`SetDefaults_KubeletConfiguration`). */
 
 import { join, resolve } from 'node:path';
 import { isLoopbackIp } from '../../base/ipAddress.ts';
@@ -13,34 +13,34 @@ import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
 export interface ServingConfig {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Where everybody may read; absent: nowhere. */
+  /** Port of the unauthenticated read-only API. Undefined if it is not served. */
   readonly readOnlyPort?: number;
   readonly tls: TlsSettings;
-  /** The certificate to serve by; absent: that of the API server, or one made here. */
+  /** The configured serving certificate. Undefined if it is issued by the cluster or self-signed. */
   readonly pair?: CertificatePair;
-  /** Whether the API server is asked for it. */
+  /** Whether the cluster issues the serving certificate. */
   readonly isIssued: boolean;
-  /** Where the node keeps its own. */
+  /** Directory of the node's own certificates. */
   readonly certificateDirectory: string;
-  /** Absent: no client has a certificate that counts. */
+  /** The CAs of client certificates. Undefined if clients cannot authenticate with certificates. */
   readonly clientCaFile?: string;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   readonly switches: EnabledFeatures;
-  /** Whether the logs of the host's services may be asked for. */
+  /** Whether clients can query the logs of the host's services. */
   readonly hasLogQuery: boolean;
-  /** Whether containers can be written down as they run. */
+  /** Whether running containers can be checkpointed. */
   readonly takesCheckpoints: boolean;
-  /** Whether one stream of a container's log can be asked for. */
+  /** Whether clients can request a single stream of a container's log. */
   readonly splitsLogs: boolean;
 }
 
 export interface ServedConfig {
-  /** Absent: nothing is served. */
+  /** Undefined if the API is not served. */
   readonly serving?: ServingConfig;
-  /** Where the agent tells that it lives; absent: nowhere. */
+  /** Address of the health endpoint. Undefined if it is not served. */
   readonly healthz?: { readonly host: string; readonly port: number };
 }
 
@@ -55,11 +55,11 @@ interface Given {
   readonly flags: Flags;
   readonly file: KubeletConfiguration | undefined;
   readonly rootDirectory: string;
-  /** Whether there is an API server to ask. */
+  /** Whether the node belongs to a cluster. */
   readonly hasCluster: boolean;
 }
 
-/** Compiles it; throws a `ConfigError` for what cannot be served so. */
+/** Compiles the settings. Throws a `ConfigError` if they contradict each other. */
 export function servedOf(given: Given): ServedConfig {
   const { flags, file } = given;
   const port = flags['--healthz-port'] ?? file?.healthzPort ?? HEALTHZ_PORT;
@@ -78,7 +78,7 @@ function servingOf(given: Given): ServingConfig {
   const host = hostOf(given);
   const serving = {
     host,
-    // As in a kubelet, a file's 0 is no port: only the flag means any.
+    // As in a kubelet, 0 means any free port only in the flag. In the file it is the default port.
     port: flags['--port'] ?? (file?.port || PORT),
     ...(readOnlyPort > 0 ? { readOnlyPort } : {}),
     tls: tlsOf(file),

@@ -7,7 +7,7 @@ import type { Flags } from './flags.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
 import { type ConfigFile, readConfigFile } from './readFile.ts';
 
-/** The compiled configuration, and what to warn of before the node starts. */
+/** The compiled configuration, and the warnings to print before the node starts. */
 export interface Settings {
   readonly config: NodeConfig;
   readonly file?: ConfigFile;
@@ -19,7 +19,7 @@ function ignoredWarning(file: ConfigFile | undefined): string[] {
   return [`${file.path}: accepted, but ignored in this version: ${file.ignored.join(', ')}`];
 }
 
-/** Reads the configuration file and the host, and compiles all there is; throws a `ConfigError` that users understand. */
+/** Reads the configuration file and the host, and compiles the configuration. Throws a `ConfigError` for the user. */
 export async function readSettings(
   flags: Flags,
   options: { defaults: Omit<ConfigDefaults, 'hostname' | 'addresses'>; checkHost: boolean },

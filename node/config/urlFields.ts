@@ -1,9 +1,9 @@
-/** The fields that say where pods are asked for. */
+/** The fields of the manifest URL. */
 import * as z from 'zod/mini';
 
 export type Header = readonly [name: string, value: string];
 
-/** The address of a manifest. */
+/** The URL of a manifest. */
 export const manifestUrl = z.custom<string>((value) => typeof value === 'string' && (value === '' || isHttp(value)), {
   error: 'expected a URL such as "https://example.com/pods.yaml"',
 });
@@ -13,12 +13,12 @@ function isHttp(text: string): boolean {
   return url !== null && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '';
 }
 
-/** What a header may be called, and hold. */
+/** Valid names and values of headers. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const isHeader = ([name, value]: Header): boolean => NAME.test(name) && VALUE.test(value);
 
-/** `name:value` pairs, separated by commas; read into pairs. */
+/** Parses `name:value` pairs that are separated by commas. */
 export const headersFlag = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && headersOf(value).every(isHeader), {
     error: 'expected headers such as "name:value,other:value"',
@@ -26,7 +26,7 @@ export const headersFlag = z.pipe(
   z.transform((value: string) => headersOf(value)),
 );
 
-/** The values of a header in a configuration file, by its name. */
+/** The headers in a configuration file, by name. */
 export const headersField = z.custom<Readonly<Record<string, readonly string[]>>>(
   (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(areHeaders),
@@ -40,7 +40,7 @@ function headersOf(text: string): Header[] {
   const pairs = text.split(',').filter((pair) => pair !== '');
   return pairs.map((pair) => {
     const colon = pair.indexOf(':');
-    // Without a colon it has no name, which no header may lack.
+    // Without a colon the name is missing.
     return colon < 0 ? ['', ''] : [pair.slice(0, colon).trim(), pair.slice(colon + 1).trim()];
   });
 }

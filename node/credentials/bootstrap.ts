@@ -1,4 +1,4 @@
-/** A node that is new in its cluster: it has a kubeconfig to ask for a certificate by, and gets one of its own. */
+/** TLS bootstrapping of a node, which uses a bootstrap kubeconfig to request the certificate of its own kubeconfig. */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, visit } from 'yaml';
@@ -10,52 +10,59 @@ import { createDirectory } from '../host/rootDirectory.ts';
 import { type CredentialParts, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 
 interface Bootstrap {
-  /** That of the node, and that which it begins with. */
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
-  /** Where its certificate will lie. */
+  /** Path of the node's client certificate. */
   readonly certificate: string;
 }
 
 /**
- * A kubeconfig whose certificate is good wins over the one to begin with, which then is not even read; else it is written
- * (`LoadClientConfig` of a kubelet). Gives what the node begins with.
+ * Writes the node's kubeconfig if it has no valid certificate, and returns the bootstrap kubeconfig in that case
+ * (`LoadClientConfig` of a kubelet). If it has a valid certificate, the bootstrap kubeconfig is not even read.
  */
-export async function bootstrapped(paths: Bootstrap, parts: CredentialParts): Promise<Kubeconfig | undefined> {
+export async function writeBootstrappedKubeconfig(
+  paths: Bootstrap,
+  parts: CredentialParts,
+): Promise<Kubeconfig | undefined> {
   const { kubeconfig, bootstrapKubeconfig, certificate } = paths;
-  const wrong = await whyNotGood(kubeconfig, parts);
-  if (wrong === undefined) return undefined;
-  const beginning = await readKubeconfig(bootstrapKubeconfig, '--bootstrap-kubeconfig');
-  if (wrong !== 'missing') parts.onProblem(`${wrong}; it is written anew, of ${bootstrapKubeconfig}`);
-  await write(kubeconfig, nodeKubeconfig(beginning, certificate)).catch((cause) => {
+  const problem = await kubeconfigProblem(kubeconfig, parts);
+  if (problem === undefined) return undefined;
+  const bootstrap = await readKubeconfig(bootstrapKubeconfig, '--bootstrap-kubeconfig');
+  if (problem !== 'missing') parts.onProblem(`${problem}; it is replaced, bootstrapping from ${bootstrapKubeconfig}`);
+  await writeKubeconfig(kubeconfig, nodeKubeconfig(bootstrap, certificate)).catch((cause) => {
     throw new ConfigError(`--kubeconfig: ${kubeconfig} cannot be written: ${messageOf(cause)}`, { cause });
   });
-  return beginning;
+  return bootstrap;
 }
 
-async function whyNotGood(path: string, { clock, files }: CredentialParts): Promise<string | undefined> {
+/** Returns why a kubeconfig has no valid client certificate. Undefined if it has one. */
+async function kubeconfigProblem(path: string, { clock, files }: CredentialParts): Promise<string | undefined> {
   if (!(await isThere(path))) return 'missing';
   try {
-    const found = await readKubeconfig(path);
-    const credentials = new KubeconfigCredentials(found, { clock, onProblem: () => {}, ...(files ? { files } : {}) });
+    const contents = await readKubeconfig(path);
+    const credentials = new KubeconfigCredentials(contents, {
+      clock,
+      onProblem: () => {},
+      ...(files ? { files } : {}),
+    });
     await credentials.load();
-    const end = await credentials.certificateEnd();
-    if (end === undefined) return `--kubeconfig: ${path} has no client certificate`;
-    return end < clock.now() ? `--kubeconfig: the client certificate of ${path} has expired` : undefined;
+    const expiresAt = await credentials.certificateExpiry();
+    if (expiresAt === undefined) return `--kubeconfig: ${path} has no client certificate`;
+    return expiresAt < clock.now() ? `--kubeconfig: the client certificate of ${path} has expired` : undefined;
   } catch (error) {
     return messageOf(error);
   }
 }
 
-/** As a kubelet writes it; how the server is reached is as it was. */
+/** Returns the node's kubeconfig as a kubelet writes it, with the cluster of the bootstrap kubeconfig. */
 function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
-  const { 'certificate-authority-data': authority, ...reached } = cluster;
+  const { 'certificate-authority-data': authority, ...connection } = cluster;
   const data = authority ? { 'certificate-authority-data': Buffer.from(authority).toString('base64') } : {};
   return {
     apiVersion: 'v1',
     kind: 'Config',
     preferences: {},
-    clusters: [{ name: 'default-cluster', cluster: { ...reached, ...data } }],
+    clusters: [{ name: 'default-cluster', cluster: { ...connection, ...data } }],
     users: [{ name: 'default-auth', user: { 'client-certificate': certificate, 'client-key': certificate } }],
     contexts: [
       {
@@ -67,7 +74,7 @@ function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
   };
 }
 
-function yamlOf(kubeconfig: object): string {
+function formatYaml(kubeconfig: object): string {
   const document = new Document(kubeconfig);
   visit(document, {
     Scalar: (_key, scalar) => {
@@ -77,15 +84,15 @@ function yamlOf(kubeconfig: object): string {
   return document.toString();
 }
 
-/** All of it, or nothing. */
-async function write(path: string, kubeconfig: object): Promise<void> {
+/** Writes the file atomically. */
+async function writeKubeconfig(path: string, kubeconfig: object): Promise<void> {
   await createDirectory(dirname(path));
-  const half = `${path}.tmp`;
+  const temporaryPath = `${path}.tmp`;
   try {
-    await writeFile(half, yamlOf(kubeconfig), { mode: 0o600, flush: true });
-    await rename(half, path);
+    await writeFile(temporaryPath, formatYaml(kubeconfig), { mode: 0o600, flush: true });
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(half, { force: true });
+    await rm(temporaryPath, { force: true });
     throw error;
   }
 }

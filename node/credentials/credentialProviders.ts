@@ -1,5 +1,4 @@
-/** The plugins that know credentials: read from the configuration that a kubelet has for them, and run on this host. */
-
+/** Reads a kubelet's configuration of image credential provider plugins. */
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,11 +16,11 @@ import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from '../config/configError.ts';
 import { boolean, duration, list, oneOf, section, text, textLike } from '../config/fields.ts';
 
-/** Where they are, as the flags say. */
-export interface ProviderPlaces {
-  /** A file, or a directory of them. */
+/** The paths of the configuration and the plugins. */
+export interface ProviderPaths {
+  /** A file or a directory of files. */
   readonly config: string;
-  /** Of the programs. */
+  /** The directory of the plugins. */
   readonly binDir: string;
 }
 
@@ -69,26 +68,26 @@ interface ProviderConfig {
   readonly hash: string;
 }
 
-/** Reads and checks them, with their programs; throws a `ConfigError` that lists all mistakes. */
-export async function readCredentialProviders(places: ProviderPlaces): Promise<readonly CredentialProvider[]> {
-  return (await readProviderConfig(places)).providers;
+/** Reads the configuration and checks that the plugins exist. Throws a `ConfigError` that lists all mistakes. */
+export async function readCredentialProviders(paths: ProviderPaths): Promise<readonly CredentialProvider[]> {
+  return (await readProviderConfig(paths)).providers;
 }
 
-/** Like `readCredentialProviders`, with the hash of the configuration. */
-export async function readProviderConfig({ config, binDir }: ProviderPlaces): Promise<ProviderConfig> {
+/** Reads the providers like `readCredentialProviders`, and computes the hash of the configuration. */
+export async function readProviderConfig({ config, binDir }: ProviderPaths): Promise<ProviderConfig> {
   if (config === '') throw new ConfigError(`${BIN_FLAG}: needs ${FLAG}`);
   if (binDir === '') throw new ConfigError(`${FLAG}: needs ${BIN_FLAG}`);
-  const files = await filesAt(config);
-  const found = await Promise.all(files.map(providersIn));
-  const read = found.flatMap(({ providers }) => providers);
-  const names = read.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new ConfigError(`${config}: provider "${twice}" is there twice`);
+  const files = await listConfigFiles(config);
+  const configs = await Promise.all(files.map(readProviders));
+  const providers = configs.flatMap((each) => each.providers);
+  const names = providers.map(({ name }) => name);
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicate !== undefined) throw new ConfigError(`${config}: duplicate provider "${duplicate}"`);
   for (const name of names) {
     const program = join(binDir, name);
-    if (!(await firstExecutable([program]))) throw new ConfigError(`${BIN_FLAG}: ${program} is no program`);
+    if (!(await firstExecutable([program]))) throw new ConfigError(`${BIN_FLAG}: ${program} is not an executable file`);
   }
-  return { providers: read, hash: hashOf(found.map(({ text }) => text)) };
+  return { providers, hash: hashOf(configs.map(({ text }) => text)) };
 }
 
 function hashOf(texts: readonly string[]): string {
@@ -101,7 +100,7 @@ function hashOf(texts: readonly string[]): string {
   return `sha256:${hash.digest('hex')}`;
 }
 
-async function filesAt(config: string): Promise<string[]> {
+async function listConfigFiles(config: string): Promise<string[]> {
   try {
     if (!(await stat(config)).isDirectory()) return [config];
     const names = (await readdir(config)).filter((name) => /\.(json|yaml|yml)$/.test(name)).sort();
@@ -112,7 +111,7 @@ async function filesAt(config: string): Promise<string[]> {
   throw new ConfigError(`${FLAG}: no configuration in ${config}`);
 }
 
-async function providersIn(
+async function readProviders(
   file: string,
 ): Promise<{ readonly providers: readonly CredentialProvider[]; readonly text: string }> {
   const found = await readTextFile(hostFiles, file);
@@ -126,10 +125,10 @@ async function providersIn(
     ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
     : describeIssues(read.error.issues, withoutValues(input), input);
   if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
-  return { providers: read.success ? read.data.providers.map(compiled) : [], text: found.text };
+  return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: found.text };
 }
 
-/** The rules over several fields. */
+/** Returns the mistakes that involve several fields. */
 function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] {
   if (token === undefined) return [];
   const required = token.requiredServiceAccountAnnotationKeys ?? [];
@@ -144,9 +143,9 @@ function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] 
   ];
 }
 
-function compiled(given: Provider): CredentialProvider {
-  const { name, apiVersion, matchImages, defaultCacheDuration: defaultCacheMs, args = [], env = [] } = given;
-  const token = given.tokenAttributes;
+function compileProvider(provider: Provider): CredentialProvider {
+  const { name, apiVersion, matchImages, defaultCacheDuration: defaultCacheMs, args = [], env = [] } = provider;
+  const token = provider.tokenAttributes;
   return {
     name,
     apiVersion,
@@ -168,7 +167,7 @@ function compiled(given: Provider): CredentialProvider {
   };
 }
 
-/** What stands in the environment or the arguments of a plugin may be secret, and no message repeats it. */
+/** Masks the environment and arguments of plugins, because error messages must not contain secrets. */
 function withoutValues(input: unknown): unknown {
   return JSON.parse(
     JSON.stringify(input ?? null, (key, value) => {

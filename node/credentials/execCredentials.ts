@@ -1,66 +1,65 @@
-/** What a program has given, for as long as it is good, and until a server says that it is not. */
-
 import { X509Certificate } from 'node:crypto';
 import type { ExecPluginObserver, ValidityPeriod } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
-import type { ExecCredential } from './execProgram.ts';
 import { LastGood } from './lastGood.ts';
+import type { ExecCredential } from './runExecPlugin.ts';
 
-/** A server that refuses all that a program gives, or a program that fails, makes it run so often and no more. */
-const LEAST_PAUSE_MS = 1_000;
+/** Minimum interval between two runs of the program, even if it fails or the server rejects its credentials. */
+const MIN_INTERVAL_MS = 1_000;
 
 interface Options {
-  readonly ask: () => Promise<ExecCredential>;
-  /** `now` in milliseconds since the epoch; `monotonic` is set by nobody. */
+  readonly runPlugin: () => Promise<ExecCredential>;
+  /** `now` in milliseconds since the epoch; `monotonic` is monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   readonly onProblem: (problem: string) => void;
-  /** The certificate is another now: what is connected shows the former. */
+  /** Called when the certificate has changed, because open connections use the previous one. */
   readonly onRenewed: () => void;
   readonly observer?: ExecPluginObserver | undefined;
 }
 
+/** Caches the credentials of an exec plugin until they expire or a server rejects them. */
 export class ExecCredentials {
   readonly #options: Options;
   readonly #good: LastGood<ExecCredential>;
-  #asking: Promise<ExecCredential> | undefined;
-  #isRefused = false;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #inFlight: Promise<ExecCredential> | undefined;
+  #isRejected = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
     this.#good = new LastGood(options.onProblem);
   }
 
-  /** For all who ask meanwhile: a program is never run twice at a time. */
+  /** Returns the cached credentials, or runs the plugin. Concurrent callers share one run. */
   current(): Promise<ExecCredential> {
     const { value } = this.#good;
-    if (value !== undefined && (this.#isGood(value) || this.#wasJustAsked())) return Promise.resolve(value);
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    if (value !== undefined && (this.#isValid(value) || this.#hasJustRun())) return Promise.resolve(value);
+    this.#inFlight ??= this.#run().finally(() => {
+      this.#inFlight = undefined;
     });
-    return this.#asking;
+    return this.#inFlight;
   }
 
-  refused(): void {
-    this.#isRefused = true;
+  markRejected(): void {
+    this.#isRejected = true;
   }
 
-  #isGood({ expiresAt = Number.POSITIVE_INFINITY }: ExecCredential): boolean {
-    return !this.#isRefused && this.#options.clock.now() < expiresAt;
+  #isValid({ expiresAt = Number.POSITIVE_INFINITY }: ExecCredential): boolean {
+    return !this.#isRejected && this.#options.clock.now() < expiresAt;
   }
 
-  #wasJustAsked(): boolean {
-    return this.#options.clock.monotonic() - this.#askedAt < LEAST_PAUSE_MS;
+  #hasJustRun(): boolean {
+    return this.#options.clock.monotonic() - this.#startedAt < MIN_INTERVAL_MS;
   }
 
-  async #ask(): Promise<ExecCredential> {
-    this.#askedAt = this.#options.clock.monotonic();
+  async #run(): Promise<ExecCredential> {
+    this.#startedAt = this.#options.clock.monotonic();
     const before = this.#good.value;
-    const found = await this.#good.read(this.#options.ask);
-    this.#isRefused = false;
-    const isChanged = before?.pair?.cert !== found.pair?.cert;
-    if (isChanged) this.#options.observer?.certificateChanged(this, validityOf(found));
+    const credential = await this.#good.read(this.#options.runPlugin);
+    this.#isRejected = false;
+    const isChanged = before?.pair?.cert !== credential.pair?.cert;
+    if (isChanged) this.#options.observer?.certificateChanged(this, validityOf(credential));
     if (isChanged && before !== undefined) this.#options.onRenewed();
-    return found;
+    return credential;
   }
 }
 

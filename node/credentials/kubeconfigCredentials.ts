@@ -1,5 +1,3 @@
-/** The credentials of a kubeconfig: those that stand in it, and the files that it names, which may be others later. */
-
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -8,33 +6,34 @@ import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
-import { tokenIn, tokenOfFile } from './bearerToken.ts';
+import { parseToken, tokenFileSource } from './bearerToken.ts';
 import { CredentialFile } from './credentialFile.ts';
 import { ExecCredentials } from './execCredentials.ts';
-import { askProgram } from './execProgram.ts';
 import { LastGood } from './lastGood.ts';
+import { runExecPlugin } from './runExecPlugin.ts';
 import { type Pem, type Pems, type TlsContext, tlsContext } from './tlsContext.ts';
 
 export interface CredentialParts {
-  /** `now` in milliseconds since the epoch; `monotonic` is set by nobody. */
+  /** `now` in milliseconds since the epoch; `monotonic` is monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
-  /** Told once of each thing that is wrong while the node goes on. */
+  /** Called once for each problem that does not prevent the node from running. */
   readonly onProblem: (problem: string) => void;
-  /** The certificate that a program has given is another now. */
+  /** Called when the certificate of an exec plugin has changed. */
   readonly onRenewed?: () => void;
-  /** Absent: the host's own. */
+  /** Default the host's files. */
   readonly files?: FileSystem;
-  /** Nobody asks any more: a program that still runs is ended. */
+  /** Kills a running exec plugin. */
   readonly signal?: AbortSignal;
   readonly observer?: CredentialObserver | undefined;
 }
 
-type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
+type Context = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
 type ReadPem = () => Promise<Pem | undefined>;
 
+/** The credentials of a kubeconfig. Files that it names are read again for each new connection. */
 export class KubeconfigCredentials implements CredentialSource {
   readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
-  readonly #hasProgram: boolean;
+  readonly #hasPlugin: boolean;
   readonly #onCaReload: ((reload: CaReload) => void) | undefined;
   readonly #clock: CredentialParts['clock'];
   readonly #onProblem: (problem: string) => void;
@@ -43,12 +42,12 @@ export class KubeconfigCredentials implements CredentialSource {
   #reading: Promise<TlsContext> | undefined;
   /** The certificate authorities of the last context that was created from readable ones. */
   #caText: string | undefined;
-  /** What the last context was made of: as long as that is the same, so is the context. */
-  #texts = '';
-  /** What was told of that one. */
-  #doubts = new Set<string>();
+  /** The PEM data of the current TLS context, which is reused while they are unchanged. */
+  #pemData = '';
+  /** The problems of the current TLS context that have been reported. */
+  #reportedProblems = new Set<string>();
 
-  constructor({ cluster, user, places }: Found, parts: CredentialParts) {
+  constructor({ cluster, user, places }: Context, parts: CredentialParts) {
     const { clock, onProblem } = parts;
     this.#clock = clock;
     this.#onProblem = onProblem;
@@ -58,32 +57,32 @@ export class KubeconfigCredentials implements CredentialSource {
     const files = new PemFiles(parts.files);
     const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
       data ? pemOf(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
-    const program = programOf({ cluster, user, places }, parts);
-    this.#hasProgram = program !== undefined;
-    const given = (part: 'cert' | 'key') => async () => {
-      const text = (await program?.current())?.pair?.[part];
+    const plugin = createExecPlugin({ cluster, user, places }, parts);
+    this.#hasPlugin = plugin !== undefined;
+    const pluginPem = (part: 'cert' | 'key') => async () => {
+      const text = (await plugin?.current())?.pair?.[part];
       return text === undefined ? undefined : { text, place: `${places.user}exec` };
     };
     this.#pems = {
       ca: pem(places.cluster, 'certificate-authority', caData, ca),
-      cert: program
-        ? given('cert')
+      cert: plugin
+        ? pluginPem('cert')
         : pem(places.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
-      key: program ? given('key') : pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
+      key: plugin ? pluginPem('key') : pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
     };
-    this.#bearer = program
+    this.#bearer = plugin
       ? {
-          token: async () => tokenGiven((await program.current()).token, places.user),
-          handleUnauthorized: () => program.refused(),
+          token: async () => pluginToken((await plugin.current()).token, places.user),
+          handleUnauthorized: () => plugin.markRejected(),
         }
-      : bearerOf(user, places.user, parts);
+      : tokenSource(user, places.user, parts);
   }
 
-  /** Reads all of it, before anything is asked; throws a `ConfigError` with the first that is wrong. */
+  /** Reads all credentials before the first request. Throws a `ConfigError` for the first invalid one. */
   async load(): Promise<void> {
     try {
-      // A program may depend on what is not there yet, as the network: it is run for the first request.
-      if (this.#hasProgram) tlsContext({ ca: await this.#pems.ca?.() });
+      // A plugin may need e.g. the network, which is not ready yet, so it runs only for the first request.
+      if (this.#hasPlugin) tlsContext({ ca: await this.#pems.ca?.() });
       else await Promise.all([this.context(), this.token()]);
     } catch (cause) {
       throw new ConfigError(messageOf(cause), { cause });
@@ -97,14 +96,14 @@ export class KubeconfigCredentials implements CredentialSource {
         this.#reading = undefined;
       });
     const { context } = await this.#reading;
-    this.#doubt();
+    this.#reportProblems();
     return context;
   }
 
-  /** Until when the certificate that it shows is good, in milliseconds since the epoch; undefined: it shows none. */
-  async certificateEnd(): Promise<number | undefined> {
+  /** Returns when the client certificate expires, in milliseconds since the epoch. Undefined if there is none. */
+  async certificateExpiry(): Promise<number | undefined> {
     await this.context();
-    return this.#good.value?.end;
+    return this.#good.value?.expiresAt;
   }
 
   token(): Promise<string | undefined> {
@@ -113,14 +112,14 @@ export class KubeconfigCredentials implements CredentialSource {
 
   handleUnauthorized(): void {
     this.#bearer.handleUnauthorized();
-    // A certificate that has expired is refused without another word.
-    this.#doubt();
+    // The server does not say that it has rejected an expired certificate.
+    this.#reportProblems();
   }
 
-  #doubt(): void {
-    for (const doubt of this.#good.value?.doubts(this.#clock.now()) ?? []) {
-      if (!this.#doubts.has(doubt)) this.#onProblem(doubt);
-      this.#doubts.add(doubt);
+  #reportProblems(): void {
+    for (const problem of this.#good.value?.problems(this.#clock.now()) ?? []) {
+      if (!this.#reportedProblems.has(problem)) this.#onProblem(problem);
+      this.#reportedProblems.add(problem);
     }
   }
 
@@ -144,12 +143,12 @@ export class KubeconfigCredentials implements CredentialSource {
 
   async #read(): Promise<TlsContext> {
     const [ca, cert, key] = await Promise.all([this.#readCa(), this.#pems.cert?.(), this.#pems.key?.()]);
-    const texts = JSON.stringify([ca?.text, cert?.text, key?.text]);
-    if (texts === this.#texts && this.#good.value !== undefined) return this.#good.value;
-    const made = tlsContext({ ca, cert, key });
-    this.#texts = texts;
-    this.#doubts = new Set();
-    return made;
+    const pemData = JSON.stringify([ca?.text, cert?.text, key?.text]);
+    if (pemData === this.#pemData && this.#good.value !== undefined) return this.#good.value;
+    const context = tlsContext({ ca, cert, key });
+    this.#pemData = pemData;
+    this.#reportedProblems = new Set();
+    return context;
   }
 }
 
@@ -164,23 +163,23 @@ function reloadOf({ text, place }: Pem, before: string): CaReload {
   }
 }
 
-const tokenGiven = (token: string | undefined, place: string): string | undefined =>
-  token === undefined ? undefined : tokenIn(token, `${place}exec: token`);
+const pluginToken = (token: string | undefined, place: string): string | undefined =>
+  token === undefined ? undefined : parseToken(token, `${place}exec: token`);
 
-/** As with client-go it is asked where nothing else says who asks. */
-function programOf(
-  { cluster, user, places }: Found,
+/** Creates the exec plugin. As in client-go, it is used only if the user has no other credentials. */
+function createExecPlugin(
+  { cluster, user, places }: Context,
   { clock, onProblem, onRenewed = () => {}, signal, observer }: CredentialParts,
 ) {
   const { exec, token, tokenFile, username } = user;
   const has = [token, tokenFile, username, user['client-certificate'], user['client-certificate-data']];
   if (!exec || has.some(Boolean)) return undefined;
-  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec`, signal, observer });
-  const tell = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
-  return new ExecCredentials({ ask, clock, onProblem: tell, onRenewed, observer });
+  const runPlugin = () => runExecPlugin({ exec, cluster, place: `${places.user}exec`, signal, observer });
+  const report = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
+  return new ExecCredentials({ runPlugin, clock, onProblem: report, onRenewed, observer });
 }
 
-/** One file may be named more than once: it is read once for all. */
+/** PEM files by path. A file that is named several times is read only once. */
 class PemFiles {
   readonly #disk: FileSystem | undefined;
   readonly #files = new Map<string, CredentialFile>();
@@ -197,23 +196,23 @@ class PemFiles {
   }
 }
 
-/** Any character may stand in a path; what is said of it is one line. */
+/** Returns the prefix for error messages about a file, as a single printable line. */
 const placeOf = (field: string, path: string): string => `${field}: ${printableLine(path)}`;
 
 const pemOf =
   (text: string, place: string): ReadPem =>
   async () => ({ text, place });
 
-/** A file wins over what stands in the kubeconfig, as in client-go. */
-function bearerOf(
+/** Returns the token source of a user. As in client-go, a token file takes precedence over an inline token. */
+function tokenSource(
   { token, tokenFile }: Kubeconfig['user'],
   place: string,
   { clock, onProblem, files }: CredentialParts,
 ): Pick<CredentialSource, 'token' | 'handleUnauthorized'> {
   if (tokenFile) {
     const file = new CredentialFile({ path: tokenFile, place: placeOf(`${place}tokenFile`, tokenFile), files });
-    return tokenOfFile({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
+    return tokenFileSource({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
   }
   const secret = token ? new Secret(token) : undefined;
-  return { token: async () => secret && tokenIn(secret.read(), `${place}token`), handleUnauthorized: () => {} };
+  return { token: async () => secret && parseToken(secret.read(), `${place}token`), handleUnauthorized: () => {} };
 }

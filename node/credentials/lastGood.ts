@@ -1,11 +1,11 @@
-/** What was read last and was good, for as long as what is read now is not. */
 import { messageOf } from '../../base/failure.ts';
 
+/** Remembers the last valid value, for use while newer values are invalid. */
 export class LastGood<T> {
   readonly #onProblem: (problem: string) => void;
   #value: T | undefined;
-  /** What was told, until it is over. */
-  #told: string | undefined;
+  /** The problem that has been reported, until a read succeeds. */
+  #reported: string | undefined;
 
   constructor(onProblem: (problem: string) => void) {
     this.#onProblem = onProblem;
@@ -15,18 +15,18 @@ export class LastGood<T> {
     return this.#value;
   }
 
-  /** Rejects where nothing was ever good; else what is wrong is told once. */
-  async read(look: () => Promise<T>): Promise<T> {
+  /** Reads the value. If that fails, reports the problem once and returns the last valid value, or rejects if there is none. */
+  async read(readValue: () => Promise<T>): Promise<T> {
     try {
-      const value = await look();
+      const value = await readValue();
       this.#value = value;
-      this.#told = undefined;
+      this.#reported = undefined;
       return value;
     } catch (error) {
       if (this.#value === undefined) throw error;
       const problem = messageOf(error);
-      if (problem !== this.#told) this.#onProblem(`${problem}; what was read before is used until this is good`);
-      this.#told = problem;
+      if (problem !== this.#reported) this.#onProblem(`${problem}; the previous version is used until this is fixed`);
+      this.#reported = problem;
       return this.#value;
     }
   }

@@ -1,10 +1,9 @@
-/** Makes of certificates and a key what TLS uses, or says in one sentence what is wrong with which of them. */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
 import { describeContents, type PemBlock, parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 
-/** A text, and where it comes from: "client-key: /run/node.key". */
+/** PEM data, and their origin for error messages, e.g. "client-key: /run/node.key". */
 export interface Pem {
   readonly text: string;
   readonly place: string;
@@ -18,42 +17,53 @@ export interface Pems {
 
 export interface TlsContext {
   readonly context: SecureContext;
-  /** Until when the certificate that is shown is good, in milliseconds since the epoch; undefined: none is shown. */
-  readonly end: number | undefined;
-  /** What is doubtful of it at a time, in milliseconds since the epoch, though it can be used. */
-  doubts(now: number): readonly string[];
+  /** Expiry of the client certificate in milliseconds since the epoch. Undefined if there is none. */
+  readonly expiresAt: number | undefined;
+  /** Returns the problems at a time in milliseconds since the epoch, although the context can be used. */
+  problems(now: number): readonly string[];
 }
 
-/** Throws what is wrong, after its place; what the texts say is never repeated. */
+/** Creates a TLS context. Throws an error that starts with the origin of the invalid data and does not contain them. */
 export function tlsContext({ ca, cert, key }: Pems): TlsContext {
-  const trusted = ca && trustedOf(ca);
-  const shown = cert && key && identityOf(cert, key);
-  const used = { ...(trusted && { ca: [...trusted.certs] }), ...(shown && { cert: shown.cert, key: shown.key }) };
-  const doubts = (now: number) => [
-    ...(trusted?.doubts ?? []),
-    ...(cert && shown ? doubtsOf(cert, shown.leaf, now) : []),
+  const authorities = ca && parseAuthorities(ca);
+  const identity = cert && key && parseIdentity(cert, key);
+  const options = {
+    ...(authorities && { ca: [...authorities.certs] }),
+    ...(identity && { cert: identity.cert, key: identity.key }),
+  };
+  const problems = (now: number) => [
+    ...(authorities?.problems ?? []),
+    ...(cert && identity ? validityProblems(cert, identity.leaf, now) : []),
   ];
   try {
     // Go's client never renegotiates (`RenegotiateNever` in `crypto/tls/common.go`).
     const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
     return {
-      context: createSecureContext({ ...used, secureOptions }),
-      end: shown?.leaf.validToDate.getTime(),
-      doubts,
+      context: createSecureContext({ ...options, secureOptions }),
+      expiresAt: identity?.leaf.validToDate.getTime(),
+      problems,
     };
   } catch (cause) {
     throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${reasonOf(cause)}`, { cause });
   }
 }
 
-/** As client-go: those that can be read are trusted, if there are any. */
-function trustedOf({ text, place }: Pem): { readonly certs: readonly string[]; readonly doubts: readonly string[] } {
+/** Parses certificate authorities. As in client-go, unreadable ones are ignored if at least one is readable. */
+function parseAuthorities({ text, place }: Pem): {
+  readonly certs: readonly string[];
+  readonly problems: readonly string[];
+} {
   const blocks = certificatesIn(text);
-  const certs = blocks.filter((block) => certificateIn(block) !== undefined).map((block) => block.pem);
+  const certs = blocks.filter((block) => parseCertificate(block) !== undefined).map((block) => block.pem);
   if (certs.length === 0)
-    throw new Error(`${place}: expected certificates in PEM, got ${notRead(blocks) ?? describeContents(text)}`);
-  const lost = blocks.length - certs.length;
-  return { certs, doubts: lost > 0 ? [`${place}: ${lost} of ${blocks.length} certificates cannot be read`] : [] };
+    throw new Error(
+      `${place}: expected certificates in PEM, got ${describeUnreadable(blocks) ?? describeContents(text)}`,
+    );
+  const unreadable = blocks.length - certs.length;
+  return {
+    certs,
+    problems: unreadable > 0 ? [`${place}: ${unreadable} of ${blocks.length} certificates cannot be read`] : [],
+  };
 }
 
 interface Identity {
@@ -62,42 +72,42 @@ interface Identity {
   readonly leaf: X509Certificate;
 }
 
-/** The certificate, with those after it that lead to an authority, and its key: one file may have both. */
-function identityOf(cert: Pem, key: Pem): Identity {
+/** Parses a certificate chain and its private key, which may be in the same file. */
+function parseIdentity(cert: Pem, key: Pem): Identity {
   const chain = certificatesIn(cert.text);
-  const leaf = chain[0] && certificateIn(chain[0]);
+  const leaf = chain[0] && parseCertificate(chain[0]);
   if (leaf === undefined)
     throw new Error(
-      `${cert.place}: expected a certificate in PEM, got ${notRead(chain) ?? describeContents(cert.text)}`,
+      `${cert.place}: expected a certificate in PEM, got ${describeUnreadable(chain) ?? describeContents(cert.text)}`,
     );
   const secret = parsePemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
   if (secret !== undefined && isEncrypted(secret))
     throw new Error(`${key.place}: expected a private key without a passphrase, got an encrypted one`);
-  const read = secret && privateKeyIn(secret);
-  if (secret === undefined || read === undefined) {
+  const privateKey = secret && parsePrivateKey(secret);
+  if (secret === undefined || privateKey === undefined) {
     const got = secret === undefined ? describeContents(key.text) : 'one that cannot be read';
     throw new Error(`${key.place}: expected a private key in PEM, got ${got}`);
   }
-  if (!leaf.checkPrivateKey(read))
-    throw new Error(`${key.place}: expected the key of the client-certificate, got that of another`);
+  if (!leaf.checkPrivateKey(privateKey))
+    throw new Error(`${key.place}: expected the key of the client-certificate, got the key of a different certificate`);
   return { cert: chain.map(({ pem }) => pem).join(''), key: secret.pem, leaf };
 }
 
-/** An API server takes whoever shows it for nobody, and says no more than that. */
-function doubtsOf({ place }: Pem, { validFromDate, validToDate }: X509Certificate, now: number): string[] {
-  if (validToDate.getTime() < now) return [`${place}: the certificate has expired on ${validToDate.toISOString()}`];
+/** Returns why a certificate is not valid now, because the API server only reports an anonymous request. */
+function validityProblems({ place }: Pem, { validFromDate, validToDate }: X509Certificate, now: number): string[] {
+  if (validToDate.getTime() < now) return [`${place}: the certificate expired on ${validToDate.toISOString()}`];
   if (validFromDate.getTime() <= now) return [];
   return [`${place}: the certificate is not valid before ${validFromDate.toISOString()}`];
 }
 
 const certificatesIn = (text: string): PemBlock[] =>
   parsePemBlocks(text).filter(({ label }) => label === 'CERTIFICATE');
-const notRead = (blocks: readonly PemBlock[]): string | undefined =>
+const describeUnreadable = (blocks: readonly PemBlock[]): string | undefined =>
   blocks.length > 0 ? 'one that cannot be read' : undefined;
 const isEncrypted = ({ label, pem }: PemBlock): boolean =>
   label.startsWith('ENCRYPTED') || /^Proc-Type: *4,ENCRYPTED$/m.test(pem);
 
-function certificateIn({ pem }: PemBlock): X509Certificate | undefined {
+function parseCertificate({ pem }: PemBlock): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
@@ -105,7 +115,7 @@ function certificateIn({ pem }: PemBlock): X509Certificate | undefined {
   }
 }
 
-function privateKeyIn({ pem }: PemBlock) {
+function parsePrivateKey({ pem }: PemBlock) {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -113,6 +123,6 @@ function privateKeyIn({ pem }: PemBlock) {
   }
 }
 
-/** OpenSSL's own word for it, without the places in its source. */
+/** Returns OpenSSL's reason without the position in its source code. */
 const reasonOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'reason' in error ? String(error.reason) : messageOf(error);

@@ -13,7 +13,7 @@ import type { HostIdentity, NodeObject } from '../../kubernetes/node/nodeObject.
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { JoinedCluster, JoinOptions } from '../cluster/joinCluster.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { credentialsOn } from '../credentials/credentialsOn.ts';
+import { createCredentialFinder } from '../credentials/createCredentialFinder.ts';
 import { createPodCgroups, maxProcesses } from '../host/cgroups.ts';
 import { hostConfig } from '../host/hostConfig.ts';
 import { hostIdentity } from '../host/hostIdentity.ts';
@@ -78,7 +78,7 @@ export async function createHostNode(
       ? {}
       : {
           cgroups: createPodCgroups({ config, node: host, hierarchies, pids, logger }),
-          findCredentials: await credentialsOn(config, {
+          findCredentials: await createCredentialFinder(config, {
             warn: (message, fields) => logger.warn(fields, message),
             signal: credentialPlugins.signal,
             observer: metering?.metrics.providers,

@@ -12,7 +12,7 @@ import { imageSpec } from '../../cri/images/imageSpec.ts';
 import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images/images.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { ObjectNotFound, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
-import { credentialsOn } from '../../node/credentials/credentialsOn.ts';
+import { createCredentialFinder } from '../../node/credentials/createCredentialFinder.ts';
 import { node, pod } from '../cri/nodeAndPod.ts';
 import { noAbort, startTestContainerd } from './support/containerd.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -153,7 +153,7 @@ test("a plugin's credentials are the node's own, which every pod may use", async
   await writeFile(join(root, 'plugin'), `#!/bin/sh\ncat >> ${root}/requests\necho '${answer}'\n`, { mode: 0o755 });
   const told: string[] = [];
   const places = { config: join(root, 'plugins.json'), binDir: root };
-  const credentials = await credentialsOn(
+  const credentials = await createCredentialFinder(
     { rootDirectory: root, credentialProviders: places },
     { warn: (message) => void told.push(message), signal: noAbort },
   );

@@ -23,7 +23,7 @@ import { imageSpec } from '../../../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../../../cri/images/importImages.ts';
 import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
-import { credentialsOn } from '../../../node/credentials/credentialsOn.ts';
+import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
 import { agentNamed } from '../../agent.ts';
@@ -159,7 +159,7 @@ export async function pullImages(names: readonly string[], options: RuntimeOptio
     const { providers, ...directories } = registryCredentials;
     const places = { rootDirectory, ...directories, ...(providers ? { credentialProviders: providers } : {}) };
     const warn = (message: string) => void process.stderr.write(printable(`${message}\n`));
-    const find = await credentialsOn(places, { warn, signal });
+    const find = await createCredentialFinder(places, { warn, signal });
     for (const image of references) {
       const credentials = await find({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
       const pull = (auth: Parameters<Parameters<typeof pullWith>[1]>[0]) =>

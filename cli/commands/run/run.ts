@@ -8,8 +8,8 @@ import { readSettings } from '../../../node/config/settings.ts';
 import { runDirectory } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
 import { serveNode } from '../../../node/serve/serveNode.ts';
-import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
+import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import type { StartedNode, StartNode } from '../../../node/start/startNode.ts';
 import type { SystemdNotifier } from '../../../node/start/systemd.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
@@ -114,7 +114,9 @@ async function runNode(
 async function heardBySystemd() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
-  const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import('../../../node/start/systemd.ts');
+  const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import(
+    '../../../node/start/systemd.ts'
+  );
   const wants = systemdWants(process.env, process.pid);
   return (
     wants &&

@@ -5,7 +5,7 @@ import { boolean, duration, list, section, type text, textLike, whole } from '..
 
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
 
-/** What a node can run short of, as far as the kubelet knows it. */
+/** The eviction signals of the kubelet. */
 const SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
@@ -18,11 +18,11 @@ const SIGNALS = [
   'pid.available',
 ] as const;
 
-/** Something for each eviction signal. */
+/** A map with an optional entry for each eviction signal. */
 const bySignal = (kind: typeof text) =>
   section(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
 
-/** Below how much of it there is pressure: the kubelet takes 0 only as a percentage. */
+/** An eviction threshold. The kubelet accepts 0 only as a percentage. */
 const line = z.custom<string>((value) => typeof value === 'string' && isLine(value), {
   error: 'expected a quantity above 0 such as "100Mi", or a percentage such as "10%"',
 });
@@ -37,7 +37,7 @@ const reclaim = textLike('a quantity such as "500Mi", or a percentage such as "5
   text.endsWith('%') ? /^\d+(\.\d+)?%$/.test(text) && Number.parseFloat(text) > 0 : (parseQuantity(text) ?? -1n) >= 0n,
 );
 
-/** When pods must go: pressure on the node, or its shutdown. */
+/** The fields for eviction under pressure and for node shutdown. */
 export const eviction = () => ({
   evictionHard: z.optional(bySignal(line)),
   evictionSoft: z.optional(bySignal(line)),

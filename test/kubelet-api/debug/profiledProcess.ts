@@ -10,7 +10,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { tokenPredicate } from '../../../host/sameToken.ts';
 import type { Secret } from '../../../host/secretText.ts';
 import { profilesRoute } from '../../../kubelet-api/debug/profiles.ts';
-import { tokenOfFile } from '../../../node/credentials/bearerToken.ts';
+import { tokenFileSource } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const secret = () => randomBytes(24).toString('hex');
@@ -21,7 +21,7 @@ const stored: unknown[] = [];
 /** The token of a file that contains it only once, because a function that returns it always would store it. */
 async function bearerOf(contents: string[]): Promise<unknown> {
   const file = { place: 'token', read: async () => contents.pop() ?? '' };
-  const bearer = tokenOfFile({ file, good: new LastGood<Secret>(() => {}), monotonic: () => 0 });
+  const bearer = tokenFileSource({ file, good: new LastGood<Secret>(() => {}), monotonic: () => 0 });
   await bearer.token();
   return bearer;
 }

@@ -120,7 +120,7 @@ test('a program gives the certificate, is run for the first request, and the req
   const joined = await joinCluster({ ...config, kubeconfig: file }, host);
   expect(joined.access?.means).toBe('program cat, for somebody');
   await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow(
-    'exec: cat gave no credentials: exit code 1',
+    'exec: cat returned no credentials: exit code 1',
   );
   await writeFile(credential, JSON.stringify(answer));
   asked.length = 0;
@@ -185,6 +185,6 @@ test('what is wrong with the files that it names is told before anything is aske
   await expect(joinCluster({ ...config, kubeconfig: file }, host)).rejects.toThrow(said);
   expect(asked).toHaveLength(before);
   await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
-  expect(problems).toEqual([`${said}; what was read before is used until this is good`]);
+  expect(problems).toEqual([`${said}; the previous version is used until this is fixed`]);
   joined.close();
 });

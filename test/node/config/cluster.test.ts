@@ -126,5 +126,5 @@ test('certificates are kept where a flag says, and as file and flags say', () =>
 
 test('a kubeconfig to begin with needs a place for that of the node', () => {
   const alone = readFlags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf' });
-  expect(() => clusterOf(alone, undefined)).toThrow('--bootstrap-kubeconfig: needs --kubeconfig');
+  expect(() => clusterOf(alone, undefined)).toThrow('--bootstrap-kubeconfig: requires --kubeconfig');
 });

@@ -120,22 +120,22 @@ describe('a kubeconfig', () => {
     ),
     [
       cluster({ ...SERVER, 'certificate-authority': '/ca.crt', 'insecure-skip-tls-verify': true }),
-      'clusters: "near": insecure-skip-tls-verify: not with a certificate-authority, which would not be looked at',
+      'clusters: "near": insecure-skip-tls-verify: must not be set together with certificate-authority, which would be ignored',
     ],
     [cluster([]), 'clusters: "near": expected a map of fields'],
     [{ users: [{ name: 'node', user: 'SECRET' }] }, 'users: "node": expected a map of fields'],
     ...[{ 'as-groups': ['a'] }, { 'as-uid': '7' }, { 'as-user-extra': { a: ['b'] } }].map(
       (fields): [object, string] => [
         user({ token: 't', ...fields }),
-        'users: "node": as: expected a user, whose groups and fields are given',
+        'users: "node": as: expected a user name, because as-uid, as-groups or as-user-extra is set',
       ],
     ),
     [user({ as: 'a\nb' }), 'users: "node": as: expected text without control characters'],
-    [user({ username: 'a', token: 't' }), 'users: "node": username: not with a token, for a request has one of them'],
-    [user({ 'client-certificate': 'a.crt' }), 'users: "node": client-key: there is none for the client-certificate'],
+    [user({ username: 'a', token: 't' }), 'users: "node": username: must not be set together with a token'],
+    [user({ 'client-certificate': 'a.crt' }), 'users: "node": client-key: required with client-certificate'],
     [
       user({ 'client-key-data': base64(PEM), 'client-certificate': '' }),
-      'users: "node": client-certificate: there is none for the client-key',
+      'users: "node": client-certificate: required with client-key',
     ],
     [user({ token: 7 }), 'users: "node": token: expected a string'],
     [

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Secret } from '../../../host/secretText.ts';
-import { tokenIn, tokenOfFile } from '../../../node/credentials/bearerToken.ts';
+import { parseToken, tokenFileSource } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const PLACE = 'users: "node": tokenFile: /run/token';
@@ -15,23 +15,23 @@ function tokenFile(first: string | Error) {
     return file.text;
   };
   const good = new LastGood<Secret>((problem) => problems.push(problem));
-  const source = tokenOfFile({ file: { read, place: PLACE }, good, monotonic: () => file.now });
+  const source = tokenFileSource({ file: { read, place: PLACE }, good, monotonic: () => file.now });
   return { file, problems, ...source };
 }
 
 test('a token is what stands in its file, without the space around it or a mark of the byte order', () => {
-  for (const text of ['abc', 'abc\n', ' abc\r\n', '\ufeffabc']) expect(tokenIn(text, PLACE)).toBe('abc');
+  for (const text of ['abc', 'abc\n', ' abc\r\n', '\ufeffabc']) expect(parseToken(text, PLACE)).toBe('abc');
 });
 
 test.each(['', ' \r\n', '\ufeff'])('nobody asks with a token of nothing: %j', (text) => {
-  expect(() => tokenIn(text, PLACE)).toThrow(`${PLACE}: expected a token, got nothing`);
+  expect(() => parseToken(text, PLACE)).toThrow(`${PLACE}: expected a token, got nothing`);
 });
 
 test.each(['SE CRET', 'SECRET\nSECRET', 'SECRET\x1b[2J', 'SECRÉT', '\0\0'])(
   'what no header can bear is refused, and not repeated: %j',
   (text) => {
     const refused = `${PLACE}: expected a token, got text with characters that none has`;
-    expect(() => tokenIn(text, PLACE)).toThrow(new Error(refused));
+    expect(() => parseToken(text, PLACE)).toThrow(new Error(refused));
   },
 );
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
-import { bootstrapped } from '../../../node/credentials/bootstrap.ts';
+import { writeBootstrappedKubeconfig } from '../../../node/credentials/bootstrap.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -49,7 +49,7 @@ async function begin() {
     bootstrapKubeconfig: at('bootstrap.conf'),
     certificate: at('current.pem'),
   };
-  const beginning = await bootstrapped(paths, { clock, onProblem: (problem) => problems.push(problem) });
+  const beginning = await writeBootstrappedKubeconfig(paths, { clock, onProblem: (problem) => problems.push(problem) });
   return { beginning, problems };
 }
 const certificate = () => {
@@ -97,7 +97,7 @@ test('one with a certificate that is good wins, and the other is not even read',
   expect(await readFile(at('kubelet.conf'), 'utf8')).toBe(text);
 });
 
-test('one whose certificate has expired, or that has none, or that cannot be read, is written anew, and that is told', async () => {
+test('one whose certificate has expired, or that has none, or that cannot be read, is replaced, with a warning', async () => {
   for (const [text, said] of [
     [kubeconfig(certificate()), 'has expired'],
     [kubeconfig({ token: 'x' }), 'has no client certificate'],
@@ -108,7 +108,7 @@ test('one whose certificate has expired, or that has none, or that cannot be rea
     const { beginning, problems } = await begin();
     expect(beginning?.user.token).toBeDefined();
     expect(problems).toEqual([
-      expect.stringMatching(new RegExp(`${said}.*; it is written anew, of ${at('bootstrap.conf')}$`)),
+      expect.stringMatching(new RegExp(`${said}.*; it is replaced, bootstrapping from ${at('bootstrap.conf')}$`)),
     ]);
   }
 });
@@ -128,7 +128,7 @@ test('a directory that cannot be written to is told', async () => {
     certificate: '',
   };
   const clock = { now: () => now.of, monotonic: () => 0 };
-  await expect(bootstrapped(paths, { clock, onProblem: () => {} })).rejects.toThrow(
+  await expect(writeBootstrappedKubeconfig(paths, { clock, onProblem: () => {} })).rejects.toThrow(
     `--kubeconfig: ${paths.kubeconfig} cannot be written`,
   );
 });

@@ -79,7 +79,7 @@ describe('the configuration of plugins', () => {
     const places = { config: join(directory, 'etc'), binDir: join(directory, 'bin') };
     expect((await readCredentialProviders(places)).map(({ name }) => name)).toEqual(['two', 'one']);
     await file('c.yaml', config(provider({ name: 'two' })));
-    expect(await refusal(readCredentialProviders(places))).toBe('/etc: provider "two" is there twice');
+    expect(await refusal(readCredentialProviders(places))).toBe('/etc: duplicate provider "two"');
   });
 
   test.each([
@@ -122,7 +122,7 @@ describe('the configuration of plugins', () => {
       'requiredServiceAccountAnnotationKeys[0]: expected the key of an annotation',
     ],
     [config(provider({ tokenAttributes: { ...token, cacheType: undefined } })), 'cacheType: expected one of'],
-    [config(provider({ name: 'three' })), '--image-credential-provider-bin-dir: /bin/three is no program'],
+    [config(provider({ name: 'three' })), '--image-credential-provider-bin-dir: /bin/three is not an executable file'],
     ['kind: [', '/etc/config.yaml: '],
   ])('%s is refused: %s', async (text, why) => {
     expect(await refusal(read(text))).toContain(why);
@@ -130,7 +130,7 @@ describe('the configuration of plugins', () => {
 
   test('is refused where a program may not be run', async () => {
     await putProgram('one', 0o644);
-    expect(await refusal(read(config(provider())))).toContain('/bin/one is no program');
+    expect(await refusal(read(config(provider())))).toContain('/bin/one is not an executable file');
   });
 
   test('is refused without a word of what it gives a plugin', async () => {

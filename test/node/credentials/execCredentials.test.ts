@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { ExecCredentials } from '../../../node/credentials/execCredentials.ts';
-import type { ExecCredential } from '../../../node/credentials/execProgram.ts';
+import type { ExecCredential } from '../../../node/credentials/runExecPlugin.ts';
 import { certificate, key } from '../../actors/services/certificate.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -13,7 +13,7 @@ function stand() {
   const [problems, renewals]: [string[], number[]] = [[], []];
   const certificates: unknown[] = [];
   const credentials = new ExecCredentials({
-    ask: async () => {
+    runPlugin: async () => {
       given.runs += 1;
       if (given.next instanceof Error) throw given.next;
       return { token: undefined, pair: undefined, expiresAt: undefined, ...given.next };
@@ -43,7 +43,7 @@ test('a program is run once for all, until what it gave has expired', async () =
 test('what a server refuses is asked for anew, at most once a second', async () => {
   const { time, given, credentials, token } = stand();
   await token();
-  credentials.refused();
+  credentials.markRejected();
   expect([await token(), given.runs]).toEqual(['a', 1]);
   time.now += 1_000;
   given.next = { token: 'b' };
@@ -54,7 +54,7 @@ test('another certificate opens connections anew, another token does not', async
   const { time, given, renewals, credentials, token } = stand();
   const another = async (next: Partial<ExecCredential>) => {
     given.next = next;
-    credentials.refused();
+    credentials.markRejected();
     time.now += 1_000;
     await token();
   };
@@ -70,7 +70,7 @@ test('the validity of a certificate is reported when it is new, and that there i
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   for (const next of [{ pair: { cert: certificate, key } }, { pair: { cert: certificate, key } }, { token: 'a' }]) {
     given.next = next;
-    credentials.refused();
+    credentials.markRejected();
     time.now += 1_000;
     await token();
   }
@@ -90,5 +90,5 @@ test('one that fails at first is told to who asks; later what was good is used, 
     time.now += 10_000;
     expect(await token()).toBe('a');
   }
-  expect(problems).toEqual(['exec: failed; what was read before is used until this is good']);
+  expect(problems).toEqual(['exec: failed; the previous version is used until this is fixed']);
 });

@@ -83,7 +83,7 @@ test('at the start what is wrong is told with the kubeconfig, the field and the 
   };
   await write({ cert: first.cert, key: second.key });
   expect(await refused(inFiles())).toBe(
-    `${places.user}client-key: ${at('key')}: expected the key of the client-certificate, got that of another`,
+    `${places.user}client-key: ${at('key')}: expected the key of the client-certificate, got the key of a different certificate`,
   );
   expect(await refused({ 'client-certificate-data': first.cert, 'client-key-data': 'SECRET' })).toBe(
     `${places.user}client-key-data: expected a private key in PEM, got text without a PEM block`,
@@ -117,7 +117,7 @@ test('what is broken later is told once, and what was good is used until there i
   await writeFile(at('crt'), 'torn');
   expect([await source.context(), await source.context()]).toEqual([known, known]);
   const crt = `${places.user}client-certificate: ${at('crt')}`;
-  const rest = 'what was read before is used until this is good';
+  const rest = 'the previous version is used until this is fixed';
   expect(problems).toEqual([`${crt}: expected a certificate in PEM, got text without a PEM block; ${rest}`]);
   await rm(at('crt'));
   expect(await source.context()).toBe(known);
@@ -136,7 +136,7 @@ test('a certificate that has expired is told once, also where it does so while i
   source.handleUnauthorized();
   source.handleUnauthorized();
   const end = new Date(new X509Certificate(first.cert).validTo).toISOString();
-  const said = `${places.user}client-certificate: ${at('crt')}: the certificate has expired on ${end}`;
+  const said = `${places.user}client-certificate: ${at('crt')}: the certificate expired on ${end}`;
   expect(problems).toEqual([said]);
   await write(second);
   await source.context();

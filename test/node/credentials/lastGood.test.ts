@@ -10,6 +10,6 @@ test('what was good is used while what is read is not, which is told once until 
   expect([await broken('torn'), await broken('torn'), await broken('gone')]).toEqual(['first', 'first', 'first']);
   expect(await good.read(async () => 'second')).toBe('second');
   expect(await broken('gone')).toBe('second');
-  const rest = '; what was read before is used until this is good';
+  const rest = '; the previous version is used until this is fixed';
   expect(problems).toEqual([`torn${rest}`, `gone${rest}`, `gone${rest}`]);
 });

@@ -50,20 +50,20 @@ describe('what can be used', () => {
         key: `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pair.key}`,
       },
     ])
-      expect(made(texts).doubts(Date.now())).toEqual([]);
+      expect(made(texts).problems(Date.now())).toEqual([]);
   });
 
   test('is a bundle that has one good certificate, and of the others it is told', () => {
-    expect(made({ ca: `${BROKEN}${ca}` }).doubts(Date.now())).toEqual(['CA: 1 of 2 certificates cannot be read']);
+    expect(made({ ca: `${BROKEN}${ca}` }).problems(Date.now())).toEqual(['CA: 1 of 2 certificates cannot be read']);
   });
 
   test('is a certificate that has expired, or is not valid yet, and that is told: the clock may be wrong', () => {
-    const { doubts } = made(pair);
+    const { problems } = made(pair);
     const { validTo, validFrom } = new X509Certificate(pair.cert);
-    expect(doubts(Date.now() + 365 * DAY_MS)).toEqual([
-      `CERT: the certificate has expired on ${new Date(validTo).toISOString()}`,
+    expect(problems(Date.now() + 365 * DAY_MS)).toEqual([
+      `CERT: the certificate expired on ${new Date(validTo).toISOString()}`,
     ]);
-    expect(doubts(0)).toEqual([`CERT: the certificate is not valid before ${new Date(validFrom).toISOString()}`]);
+    expect(problems(0)).toEqual([`CERT: the certificate is not valid before ${new Date(validFrom).toISOString()}`]);
   });
 });
 
@@ -88,7 +88,7 @@ describe('what cannot be used is told in one sentence without what it says', () 
     expect(wrong({ ...pair, key: BROKEN_KEY })).toBe('KEY: expected a private key in PEM, got one that cannot be read');
     expect(wrong({ ...pair, key: pair.cert })).toBe('KEY: expected a private key in PEM, got PEM of CERTIFICATE');
     expect(wrong({ ...pair, key: other.key })).toBe(
-      'KEY: expected the key of the client-certificate, got that of another',
+      'KEY: expected the key of the client-certificate, got the key of a different certificate',
     );
     for (const type of ['pkcs8', 'sec1'] as const)
       expect(wrong({ ...pair, key: encrypted(type) })).toBe(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findProcess } from '../../../host/runningProcess.ts';
 import type { ExecPluginCall } from '../../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import type { ExecFields } from '../../../node/config/execFields.ts';
-import { askProgram } from '../../../node/credentials/execProgram.ts';
+import { runExecPlugin } from '../../../node/credentials/runExecPlugin.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
@@ -25,7 +25,7 @@ async function program(script: string): Promise<string> {
   return path;
 }
 const ask = async (script: string, more: Partial<ExecFields> = {}, limitMs?: number) =>
-  askProgram({
+  runExecPlugin({
     exec: { apiVersion: V1, command: await program(script), interactiveMode: 'Never', ...more },
     cluster: { server: 'https://192.0.2.1', 'certificate-authority-data': 'PEM', 'tls-server-name': 'api' },
     place: 'users: "u": exec',
@@ -66,9 +66,9 @@ test('it has its arguments, its environment beside that of the agent, and is tol
 });
 
 test.each([
-  ['echo SECRET >&2; exit 3', 'gave no credentials: exit code 3'],
-  ['kill -9 $$', 'gave no credentials: it was killed'],
-  ['head -c 3000000 /dev/zero', 'gave no credentials: it wrote more than 1 MiB'],
+  ['echo SECRET >&2; exit 3', 'returned no credentials: exit code 3'],
+  ['kill -9 $$', 'returned no credentials: it was killed'],
+  ['head -c 3000000 /dev/zero', 'returned no credentials: it wrote more than 1 MiB'],
 ])('how it ends is told, not what it says: %p', async (script, said) => {
   await expect(ask(script)).rejects.toThrow(new RegExp(`^users: "u": exec: .*/program-\\d+ ${said}$`));
 });
@@ -95,12 +95,12 @@ test('one that is not there has a hint, and one that does not end is given up', 
   await expect(ask('', missing)).rejects.toThrow(
     'users: "u": exec: /nowhere/login cannot be run: no such program: install it\\nso',
   );
-  await expect(ask('sleep 60', {}, 200)).rejects.toThrow(/gave no credentials in time$/);
+  await expect(ask('sleep 60', {}, 200)).rejects.toThrow(/returned no credentials in time$/);
 });
 
 test('what it has started ends with it', async () => {
   const out = join(folder, 'child');
-  await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/gave no credentials in time$/);
+  await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/returned no credentials in time$/);
   const child = Number(await readFile(out, 'utf8'));
   await eventually('its child has ended', async () => (await findProcess(child)) === undefined);
 });
@@ -110,7 +110,7 @@ test('every run counts by its exit code, and one that cannot be started as not f
   const observer = { called: (call: ExecPluginCall) => void calls.push(call) };
   const run = async (command: string, limitMs = 60_000) => {
     const exec = { apiVersion: V1, command, interactiveMode: 'Never' } as const;
-    await askProgram({ exec, cluster: { server: 'https://192.0.2.1' }, place: 'exec', limitMs, observer }).catch(
+    await runExecPlugin({ exec, cluster: { server: 'https://192.0.2.1' }, place: 'exec', limitMs, observer }).catch(
       () => {},
     );
     return calls.at(-1);

@@ -1,4 +1,4 @@
-/** Asks a program for credentials (`plugin/pkg/client/auth/exec` of client-go). What it says is secret, and told to nobody. */
+/** Runs an exec credential plugin (`plugin/pkg/client/auth/exec` of client-go). Its output is secret and never logged. */
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
@@ -8,31 +8,30 @@ import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metri
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 
-/** What a program has given. */
 export interface ExecCredential {
   readonly token: string | undefined;
-  /** Both in PEM. */
+  /** Client certificate and key in PEM. */
   readonly pair: { readonly cert: string; readonly key: string } | undefined;
-  /** In milliseconds since the epoch; undefined: nobody says. */
+  /** Milliseconds since the epoch. Undefined if the plugin does not say. */
   readonly expiresAt: number | undefined;
 }
 
-interface Asked {
+interface PluginCall {
   readonly exec: ExecFields;
   readonly cluster: Kubeconfig['cluster'];
-  /** How it is called where something is wrong with it. */
+  /** Prefix for error messages. */
   readonly place: string;
   readonly limitMs?: number;
-  /** Ends the program; absent: only its own end, or the limit, does. */
+  /** Kills the program. */
   readonly signal?: AbortSignal | undefined;
   readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
 }
 
-/** So long it may take; a request waits for it. */
-const LONGEST_RUN_MS = 60_000;
-const LARGEST_OUTPUT = 1024 * 1024;
+/** Default timeout. A request waits for the program. */
+const RUN_TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-const answerSchema = z.object({
+const execCredentialSchema = z.object({
   apiVersion: z.string(),
   kind: z.literal('ExecCredential'),
   status: z.object({
@@ -43,22 +42,22 @@ const answerSchema = z.object({
   }),
 });
 
-/** Rejects with what is wrong, after its place. */
-export async function askProgram(asked: Asked): Promise<ExecCredential> {
-  const { exec, cluster, place, limitMs = LONGEST_RUN_MS, signal = new AbortController().signal, observer } = asked;
+/** Runs the plugin and parses its output. Rejects with an error that starts with `place`. */
+export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
+  const { exec, cluster, place, limitMs = RUN_TIMEOUT_MS, signal = new AbortController().signal, observer } = call;
   const environment = {
     ...ownEnvironment(),
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
-    KUBERNETES_EXEC_INFO: JSON.stringify(infoOf(exec, cluster)),
+    KUBERNETES_EXEC_INFO: JSON.stringify(execInfo(exec, cluster)),
   };
-  const limits = { signal, timeoutMs: limitMs, maxOutputBytes: LARGEST_OUTPUT, killsChildren: true };
+  const limits = { signal, timeoutMs: limitMs, maxOutputBytes: MAX_OUTPUT_BYTES, killsChildren: true };
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     if (!signal.aborted) observer?.called(failedCall(error));
-    throw new Error(`${place}: ${whyNot(error, exec)}`, { cause: error });
+    throw new Error(`${place}: ${describeFailure(error, exec)}`, { cause: error });
   });
   observer?.called({ status: 'no_error', code: 0 });
-  return read(output, exec.apiVersion, place);
+  return parseCredential(output, exec.apiVersion, place);
 }
 
 const NOT_RUN = 1;
@@ -80,19 +79,27 @@ const ownEnvironment = (): Record<string, string> =>
     ),
   );
 
-/** What the program is told: nothing of what it has said before. */
-function infoOf({ apiVersion, provideClusterInfo = false }: ExecFields, cluster: Kubeconfig['cluster']): object {
-  const { extensions: _not, 'certificate-authority': _file, 'certificate-authority-data': data, ...reached } = cluster;
-  const told = { ...reached, ...(data ? { 'certificate-authority-data': Buffer.from(data).toString('base64') } : {}) };
+/** Returns the input of the plugin, which contains no earlier credentials. */
+function execInfo({ apiVersion, provideClusterInfo = false }: ExecFields, cluster: Kubeconfig['cluster']): object {
+  const {
+    extensions: _not,
+    'certificate-authority': _file,
+    'certificate-authority-data': data,
+    ...connection
+  } = cluster;
+  const clusterInfo = {
+    ...connection,
+    ...(data ? { 'certificate-authority-data': Buffer.from(data).toString('base64') } : {}),
+  };
   return {
     apiVersion,
     kind: 'ExecCredential',
-    spec: { interactive: false, ...(provideClusterInfo ? { cluster: told } : {}) },
+    spec: { interactive: false, ...(provideClusterInfo ? { cluster: clusterInfo } : {}) },
   };
 }
 
-/** Not what it wrote: a program that fails may tell what it tried. */
-function whyNot(error: unknown, { command, installHint }: ExecFields): string {
+/** Describes the failure without the program's output, which may contain credentials. */
+function describeFailure(error: unknown, { command, installHint }: ExecFields): string {
   const name = printableLine(command);
   if (!(error instanceof ProgramFailure)) return `${name}: ${messageOf(error)}`;
   const { hasTimedOut, exceededOutput, exitCode, cause } = error;
@@ -100,15 +107,16 @@ function whyNot(error: unknown, { command, installHint }: ExecFields): string {
     const hint = installHint ? `: ${printableLine(installHint)}` : '';
     return `${name} cannot be run: ${errorCode(cause) === 'ENOENT' ? 'no such program' : 'permission denied'}${hint}`;
   }
-  if (hasTimedOut) return `${name} gave no credentials in time`;
-  if (exceededOutput) return `${name} gave no credentials: it wrote more than ${LARGEST_OUTPUT / 1024 / 1024} MiB`;
-  return `${name} gave no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
+  if (hasTimedOut) return `${name} returned no credentials in time`;
+  if (exceededOutput)
+    return `${name} returned no credentials: it wrote more than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`;
+  return `${name} returned no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
 }
 
-function read(output: string, apiVersion: string, place: string): ExecCredential {
-  const found = z.safeParse(answerSchema, jsonOr(output));
-  if (!found.success) throw new Error(`${place}: expected an ExecCredential in JSON, got something else`);
-  const { apiVersion: version, status } = found.data;
+function parseCredential(output: string, apiVersion: string, place: string): ExecCredential {
+  const parsed = z.safeParse(execCredentialSchema, parseJson(output));
+  if (!parsed.success) throw new Error(`${place}: expected an ExecCredential in JSON, got something else`);
+  const { apiVersion: version, status } = parsed.data;
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   if (version !== apiVersion)
     throw new Error(`${place}: expected an ExecCredential of ${apiVersion}, got one of another version`);
@@ -119,7 +127,8 @@ function read(output: string, apiVersion: string, place: string): ExecCredential
   return { token: token || undefined, pair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 
-function jsonOr(text: string): unknown {
+/** Undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

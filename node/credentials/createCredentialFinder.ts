@@ -1,4 +1,4 @@
-/** What this host has of credentials for registries: its files, then its plugins. */
+/** Finds credentials for registries in the files of this host and with credential plugins. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { credentialPlugins } from '../../actors/images/credentialPlugins.ts';
@@ -10,42 +10,42 @@ import type { CredentialProvider } from '../../kubernetes/images/credentialProvi
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { readProviderConfig } from './credentialProviders.ts';
 
-/** Where credentials are, by default in the working and home directories of this process. */
-interface CredentialPlaces extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
+/** The directories to search, by default the working and home directories of this process. */
+interface CredentialPaths extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
   readonly workingDirectory?: string;
   readonly homeDirectory?: string;
 }
 
-interface Surroundings {
-  /** Told of what cannot be used, never with what is in it. */
+interface FinderParts {
+  /** Logs a problem. The message contains no credentials. */
   readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
   readonly observer?: ProviderObserver | undefined;
-  /** Ends the plugins that run. */
+  /** Kills the running plugins. */
   readonly signal: AbortSignal;
 }
 
-/** Finds them; rejects where what is said of plugins is wrong. */
-export async function credentialsOn(
+/** Creates a function that finds credentials. Rejects if the configuration of the plugins is invalid. */
+export async function createCredentialFinder(
   {
     rootDirectory: rootDir,
-    credentialProviders: places,
+    credentialProviders: providerPaths,
     workingDirectory: workingDir = process.cwd(),
     homeDirectory: homeDir = homedir(),
-  }: CredentialPlaces,
-  { warn, signal, observer }: Surroundings,
+  }: CredentialPaths,
+  { warn, signal, observer }: FinderParts,
 ): Promise<FindCredentials> {
   const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
-  const inFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
-  if (places === undefined) return inFiles;
-  const { providers, hash } = await readProviderConfig(places);
+  const findInFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
+  if (providerPaths === undefined) return findInFiles;
+  const { providers, hash } = await readProviderConfig(providerPaths);
   observer?.configured(hash);
-  const fromPlugins = credentialPlugins({
+  const findWithPlugins = credentialPlugins({
     providers,
-    run: timed(runPlugin(places.binDir, signal), observer),
+    run: timed(runPlugin(providerPaths.binDir, signal), observer),
     clock: systemClock,
-    onProblem: (provider, why) => warn(`credential provider ${provider} gave no credentials: ${why}`, { provider }),
+    onProblem: (provider, why) => warn(`credential provider ${provider} returned no credentials: ${why}`, { provider }),
   });
-  return async (asked) => (await Promise.all([inFiles(asked), fromPlugins(asked)])).flat();
+  return async (request) => (await Promise.all([findInFiles(request), findWithPlugins(request)])).flat();
 }
 
 type Run = Parameters<typeof credentialPlugins>[0]['run'];
@@ -67,18 +67,18 @@ const timed =
     }
   };
 
-const LIMIT_MS = 60_000;
-const MOST_OUTPUT = 2 ** 20;
+const PLUGIN_TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 2 ** 20;
 
-/** Runs a plugin: what it has started ends with it, and of the agent's environment it sees only where programs are. */
+/** Runs a plugin with a minimal environment, and kills its child processes when it exits. */
 const runPlugin =
   (binDir: string, signal: AbortSignal) =>
   ({ name, args, env }: CredentialProvider, input: string): Promise<string> =>
     runProgram(join(binDir, name), args, {
       signal,
       input,
-      timeoutMs: LIMIT_MS,
-      maxOutputBytes: MOST_OUTPUT,
+      timeoutMs: PLUGIN_TIMEOUT_MS,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
       killsChildren: true,
       environment: Object.fromEntries(env.map((each) => [each.name, each.value])),
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { providerMetrics } from '../../../kubelet-api/metrics/requests/providerMetrics.ts';
-import { credentialsOn } from '../../../node/credentials/credentialsOn.ts';
+import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
@@ -27,7 +27,7 @@ async function withPlugin(script: string, over: object = {}) {
   const registry = new Registry();
   const ending = new AbortController();
   const credentialProviders = { config: join(root, 'plugins.json'), binDir: join(root, 'bin') };
-  const find = await credentialsOn(
+  const find = await createCredentialFinder(
     { rootDirectory: root, credentialProviders },
     { warn: (message) => void told.push(message), signal: ending.signal, observer: providerMetrics(registry) },
   );
@@ -73,7 +73,7 @@ test.each([
 ])('one that %s is told of, and gives nothing', async (_, script, why) => {
   const { users, told } = await withPlugin(script);
   expect(await users()).toEqual([]);
-  expect(told).toEqual([`credential provider plugin gave no credentials: ${why}`]);
+  expect(told).toEqual([`credential provider plugin returned no credentials: ${why}`]);
 });
 
 test('it ends with the agent', async () => {
