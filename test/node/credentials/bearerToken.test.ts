@@ -30,7 +30,7 @@ test.each(['', ' \r\n', '\ufeff'])('nobody asks with a token of nothing: %j', (t
 test.each(['SE CRET', 'SECRET\nSECRET', 'SECRET\x1b[2J', 'SECRÉT', '\0\0'])(
   'what no header can bear is refused, and not repeated: %j',
   (text) => {
-    const refused = `${PLACE}: expected a token, got text with characters that none has`;
+    const refused = `${PLACE}: expected a token, got invalid characters`;
     expect(() => parseToken(text, PLACE)).toThrow(new Error(refused));
   },
 );

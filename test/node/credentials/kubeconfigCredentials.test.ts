@@ -92,7 +92,7 @@ test('at the start what is wrong is told with the kubeconfig, the field and the 
     `${places.cluster}certificate-authority: /dev/zero: a device, not a file`,
   );
   expect(await refused({ tokenFile: at('no-token') })).toBe(`${places.user}tokenFile: ${at('no-token')}: no such file`);
-  expect(await refused({ token: 'SEC\nRET' })).toMatch(/users: "u": token: expected a token, got text/);
+  expect(await refused({ token: 'SEC\nRET' })).toMatch(/users: "u": token: expected a token, got invalid characters/);
 });
 
 test('a name that would move the cursor of a terminal, or end a line, is told by its characters', async () => {
