@@ -34,21 +34,21 @@ export {
   type Faults as ApiFaults,
 } from './testing/apiserver/faults.ts';
 /** Requests in memory, and what they are answered. */
-export type { Answer, ApiRequest, User } from './testing/apiserver/request.ts';
+export type { ApiResponse as Answer, ApiRequest, User } from './testing/apiserver/request.ts';
 export type { ServeApiOptions, ServedApi } from './testing/apiserver/serving/servedApi.ts';
 /** The cluster that a simulated node may belong to, over the same API server in memory. */
-export { type MakeCluster, simulatedCluster } from './testing/simulation/cluster/simulatedCluster.ts';
+export { type ClusterFactory as MakeCluster, simulatedCluster } from './testing/simulation/cluster/simulatedCluster.ts';
 /** All that has to hold of a node, after every step. */
-export { invariants } from './testing/simulation/invariants/all.ts';
+export { invariants } from './testing/simulation/invariants/invariants.ts';
 export { type Invariant, InvariantViolated, type Violation } from './testing/simulation/invariants/invariant.ts';
 /** What becomes of a call to the outside. */
-export type { Fate, FaultPlan, OutsideCall } from './testing/simulation/run/outside.ts';
+export type { CallFault as Fate, FaultPlan, OutsideCall } from './testing/simulation/run/gate.ts';
 /** What `createReplay` of the package plays. */
 export type { Recording } from './testing/simulation/run/recording.ts';
 /** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
 export { clusterStory } from './testing/simulation/stories/clusterStory.ts';
-export { drawnStory } from './testing/simulation/stories/drawnStory.ts';
-export { type Found, foundText, whatItBreaks } from './testing/simulation/stories/found.ts';
+export { randomStory as drawnStory } from './testing/simulation/stories/randomStory.ts';
+export { type Finding as Found, formatFinding as foundText, findViolation as whatItBreaks } from './testing/simulation/stories/finding.ts';
 export type { Manifest } from './testing/simulation/stories/manifests.ts';
-export type { Deed, Fault, Moment, Story, StorySize } from './testing/simulation/stories/story.ts';
+export type { Action as Deed, StoryFault as Fault, TimedAction as Moment, Story, StorySize } from './testing/simulation/stories/story.ts';
 export type { ApiServer, SimulatedNode, SimulationOptions, TimerClock };

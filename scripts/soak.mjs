@@ -95,7 +95,7 @@ async function showFaults(names) {
 
 /** Gives the stories one after the other that the node as it is keeps to, each tried once. */
 async function soundStories() {
-  const { hunt } = await import('../testing/simulation/soak/hunt.ts');
+  const { hunt } = await import('../testing/simulation/soak/playNumbered.ts');
   const known = new Map();
   return async (number) => {
     if (!known.has(number))
@@ -121,7 +121,7 @@ function findIn(copy, fault, isSound) {
 
 /** The first of the stories of these numbers that the copy breaks an invariant in. */
 async function firstBroken(copy, numbers) {
-  const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/hunt.ts')).href;
+  const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
   const code = `
     import { hunt } from ${JSON.stringify(hunted)};
     for await (const { number, violation } of hunt(${JSON.stringify(numbers)})) {

@@ -54,15 +54,15 @@ async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | unde
   const schedule = new Schedule(START);
   let elapsed: number | undefined;
   const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
-  const clock = schedule.mortalClock();
+  const clock = schedule.stoppableClock();
   const record = () => {
     elapsed ??= schedule.elapsed;
   };
   const { timer } = createBoundary(world, { clock, onError: () => {}, record });
   createActor(timer, { input }).start();
-  await schedule.pass(2_000, nextTask);
+  await schedule.advance(2_000, nextTask);
   schedule.jump(setBy);
-  await schedule.pass(7_200_000, nextTask);
+  await schedule.advance(7_200_000, nextTask);
   return elapsed;
 }
 
@@ -103,7 +103,7 @@ describe('the recording boundary', () => {
     const entries: Entry[] = [];
     let now = START;
     // Each look at it shows another time.
-    const clock = { ...new Schedule(START).mortalClock(), now: () => (now += 1_000) };
+    const clock = { ...new Schedule(START).stoppableClock(), now: () => (now += 1_000) };
     const world = { ports: {}, feeds: {} } as unknown as World; // what is told needs neither
     const boundary = createBoundary(world, { clock, onError: () => {}, record: (entry) => void entries.push(entry) });
     const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];

@@ -97,13 +97,13 @@ describe('timers that elapse together', () => {
     const schedule = new Schedule(0);
     const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
     const { timer } = createBoundary(world, {
-      clock: { ...schedule.mortalClock(), turns: loop.shares },
+      clock: { ...schedule.stoppableClock(), turns: loop.shares },
       onError: () => {},
       record: () => loop.enter(loop.turns.flat().length),
     });
     const input: InputFrom<typeof timer> = { after: 1_000 };
     const timers = numbers.map(() => createActor(timer, { input }).start());
-    await schedule.pass(1_000, () => Promise.resolve());
+    await schedule.advance(1_000, () => Promise.resolve());
     if (stop) for (const each of timers.slice(stop.after)) each.stop();
     await loop.run();
     return loop;

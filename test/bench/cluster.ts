@@ -92,15 +92,15 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
     kubeconfig,
     token,
     nodeReady: () => nodeReady(server),
-    run: (names) => all(names, ready, (name) => server.ask('POST', PODS, podOf(name))),
-    remove: (names) => all(names, gone, (name) => server.ask('DELETE', `${PODS}/${name}`)),
+    run: (names) => all(names, ready, (name) => server.request('POST', PODS, podOf(name))),
+    remove: (names) => all(names, gone, (name) => server.request('DELETE', `${PODS}/${name}`)),
     create: async (name, spec) => {
       const bound = { ...spec, nodeName, automountServiceAccountToken: false };
-      await server.ask('POST', PODS, { ...kind, metadata: { ...metadata, name }, spec: bound });
+      await server.request('POST', PODS, { ...kind, metadata: { ...metadata, name }, spec: bound });
     },
     createService: async (name) => {
       const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } };
-      await server.ask('POST', '/api/v1/namespaces/default/services', service);
+      await server.request('POST', '/api/v1/namespaces/default/services', service);
     },
     leaseIntervals: () => leaseIntervals(server),
     events: () => eventCount,

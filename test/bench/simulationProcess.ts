@@ -1,10 +1,10 @@
 /** A simulated node of thirty pods in a process of its own: prints what its steps and an idle hour of it cost. */
-import { invariants } from '../../testing/simulation/invariants/all.ts';
+import { invariants } from '../../testing/simulation/invariants/invariants.ts';
 import { Random } from '../../testing/simulation/random.ts';
 import { type Simulation, simulateNode } from '../../testing/simulation/simulateNode.ts';
-import { drawnManifest } from '../../testing/simulation/stories/drawnManifest.ts';
 import { manifest, staticPodName } from '../../testing/simulation/stories/manifests.ts';
-import type { Deed, Story } from '../../testing/simulation/stories/story.ts';
+import { randomManifest } from '../../testing/simulation/stories/randomManifest.ts';
+import type { Action, Story } from '../../testing/simulation/stories/story.ts';
 
 const PODS = 30;
 const MINUTE = 60_000;
@@ -19,18 +19,18 @@ const [, , minutes = ''] = process.argv;
 /** Pods of many kinds come and go, and containers exit; nobody breaks anything. */
 function busyStory(lastsMs: number): Story {
   const random = new Random(1);
-  const pods = Array.from({ length: PODS }, (_, index) => drawnManifest(`pod-${index}`, random));
-  const drawn = (): Deed => {
+  const pods = Array.from({ length: PODS }, (_, index) => randomManifest(`pod-${index}`, random));
+  const drawn = (): Action => {
     const pod = random.pick(pods);
     const exit = { kind: 'exit', which: random.between(0, PODS), exitCode: random.pick([0, 1, 137]) } as const;
     return random.pick([exit, exit, { kind: 'apply', pod }, { kind: 'remove', pod: staticPodName(pod) }]);
   };
   const later = Array.from({ length: lastsMs / DEED_EVERY_MS }, (_, index) => ({
     at: index * DEED_EVERY_MS,
-    deed: drawn(),
+    action: drawn(),
   }));
-  const moments = [...pods.map((pod) => ({ at: 0, deed: { kind: 'apply', pod } as const })), ...later];
-  return { seed: 1, moments, faults: [], lastsMs };
+  const actions = [...pods.map((pod) => ({ at: 0, action: { kind: 'apply', pod } as const })), ...later];
+  return { seed: 1, actions, faults: [], lastsMs };
 }
 
 /** The processor time of this process, in milliseconds. */
@@ -40,10 +40,10 @@ function cpuMs(): number {
 }
 
 /** Tells what happens in a part of the story. */
-async function tell(node: Simulation, { moments }: Story, from: number, until: number): Promise<void> {
-  for (const { at, deed } of moments.filter((each) => each.at >= from && each.at < until)) {
+async function tell(node: Simulation, { actions }: Story, from: number, until: number): Promise<void> {
+  for (const { at, action } of actions.filter((each) => each.at >= from && each.at < until)) {
     await node.advance(Math.max(0, at - node.elapsed));
-    node.perform(deed);
+    node.perform(action);
   }
   await node.advance(until - node.elapsed);
 }

@@ -94,7 +94,7 @@ const WRITERS = [
   'cli/commands/top/top.ts: 1',
   'cli/commands/top/topUsage.ts: 2',
   'stats/pods/usageChild.ts: 1',
-  'testing/simulation/soak/finds.ts: 5',
+  'testing/simulation/soak/findings.ts: 5',
   'testing/simulation/soak/soak.ts: 3',
   'testing/simulation/soak/soakFaults.ts: 3',
   // Their standard output is a pipe to the agent, which reads JSON from it.

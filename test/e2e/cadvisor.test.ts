@@ -36,7 +36,7 @@ function valueIn(text: string, name: string, ...labels: readonly string[]): numb
 
 test('container, sandbox and pod each have their own row, and none of a pod that is gone', async () => {
   await accountIsThere(cluster.server);
-  await cluster.server.ask('POST', '/api/v1/namespaces/default/pods', pod);
+  await cluster.server.request('POST', '/api/v1/namespaces/default/pods', pod);
   const main = ['container="main"', 'namespace="default"', 'pod="busy"'];
   const cpu = 'container_cpu_usage_seconds_total';
   const text = await eventually('it has been seen', async () => {
@@ -60,6 +60,6 @@ test('container, sandbox and pod each have their own row, and none of a pod that
   expect(valueIn(text, 'container_memory_rss', 'id="/"')).toBeGreaterThan(0);
   expect(valueIn(text, 'machine_memory_bytes')).toBeGreaterThan(0);
   expect(text).toContain('\ncontainer_scrape_error 0\n');
-  await cluster.server.ask('DELETE', '/api/v1/namespaces/default/pods/busy');
+  await cluster.server.request('DELETE', '/api/v1/namespaces/default/pods/busy');
   await eventually('nothing is left of it', async () => !(await scrape()).includes('pod="busy"') || undefined);
 }, 180_000);

@@ -30,7 +30,7 @@ const SPEC: Partial<PodSpec> = { automountServiceAccountToken: false, terminatio
 const make = (namespace: string, name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}) => {
   const manifest = podManifest(name, containers, { ...SPEC, ...spec });
   const metadata = { ...manifest.metadata, labels: { app: name } };
-  return server.ask(
+  return server.request(
     'POST',
     `/api/v1/namespaces/${namespace}/pods`,
     JSON.parse(JSON.stringify({ ...manifest, metadata })),

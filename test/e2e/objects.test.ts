@@ -47,7 +47,7 @@ function shopPod(name: string) {
   return { ...manifest, spec: { ...spec, volumes, nodeName: 'node', terminationGracePeriodSeconds: 1 } };
 }
 
-const { ask } = { ask: cluster.server.ask.bind(cluster.server) };
+const { ask } = { ask: cluster.server.request.bind(cluster.server) };
 const makeMap = (name: string, mode: string) =>
   ask('POST', `${NAMESPACE}/configmaps`, { metadata: { name: `${name}-map` }, data: { mode } });
 const makeSecret = (name: string, key: string) =>

@@ -106,7 +106,7 @@ async function scraping(): Promise<Prometheus> {
 test('no target is down, and the rules on pods and the PLEG have values', async () => {
   const { server } = cluster;
   await accountIsThere(server);
-  await server.ask('POST', '/api/v1/namespaces/default/pods', busy);
+  await server.request('POST', '/api/v1/namespaces/default/pods', busy);
   await eventually('it runs', async () => {
     cluster.agent.mustLive();
     return (await kubectl.tell('get', 'pod', 'busy', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;

@@ -73,15 +73,15 @@ function podOf(containerId: string): Pod {
 }
 
 async function layOut(server: ApiServer, port: number): Promise<void> {
-  await server.ask('POST', '/api/v1/nodes', { metadata: { name: 'node' } });
+  await server.request('POST', '/api/v1/nodes', { metadata: { name: 'node' } });
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
   };
   const merge = 'application/merge-patch+json';
-  await server.ask('PATCH', '/api/v1/nodes/node/status', { status }, merge);
+  await server.request('PATCH', '/api/v1/nodes/node/status', { status }, merge);
   const pods = '/api/v1/namespaces/default/pods';
-  await server.ask('POST', pods, {
+  await server.request('POST', pods, {
     metadata: { name: 'web' },
     spec: {
       nodeName: 'node',
@@ -89,7 +89,7 @@ async function layOut(server: ApiServer, port: number): Promise<void> {
       automountServiceAccountToken: false,
     },
   });
-  await server.ask('PATCH', `${pods}/web/status`, { status: { phase: 'Running' } }, merge);
+  await server.request('PATCH', `${pods}/web/status`, { status: { phase: 'Running' } }, merge);
 }
 
 const it = await forAllTests(relayed);

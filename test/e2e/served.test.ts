@@ -27,7 +27,7 @@ const tell = (...args: readonly string[]) => kubectl.tell(...args);
 test('its port is in its Node; logs, commands, and whatever else the API server asks it for', async () => {
   const { server, agent } = cluster;
   await accountIsThere(server);
-  await server.ask('POST', PODS, pod);
+  await server.request('POST', PODS, pod);
   await eventually('it runs', async () => {
     agent.mustLive();
     return (await tell('get', 'pod', 'served', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;

@@ -53,7 +53,7 @@ test('C38: nobody gets in before it is issued; then it is shown, and connections
   const at = await eventually('the Node says its port', async () => (await port()) || undefined);
   expect(await shown(at)).toBeUndefined();
   expect(await healthz()).toMatchObject({ code: 1 });
-  const { items } = z.object({ items: z.array(named) }).parse(await server.ask('GET', REQUESTS));
+  const { items } = z.object({ items: z.array(named) }).parse(await server.request('GET', REQUESTS));
   const own = items.find(({ spec }) => spec.signerName === 'kubernetes.io/kubelet-serving');
   server.signing.decide = () => 'approve';
   expect(await kubectl.tell('certificate', 'approve', own?.metadata.name ?? '')).toMatchObject({ code: 0 });

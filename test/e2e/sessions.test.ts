@@ -25,7 +25,7 @@ async function talking(release: Release, name: string) {
   const command = ['sh', '-c', 'while :; do echo tick; sleep 1; done'];
   const containers = [{ name: 'main', image: 'statelet.local/busybox:1', command }];
   const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers };
-  await cluster.server.ask('POST', PODS, { metadata: { name }, spec });
+  await cluster.server.request('POST', PODS, { metadata: { name }, spec });
   await eventually('it runs', async () => {
     const { out } = await kubectl.tell('get', 'pod', name, '-o', 'jsonpath={.status.phase}');
     return out === 'Running' || undefined;
@@ -43,7 +43,7 @@ async function talking(release: Release, name: string) {
     const ended = once(child, 'close').then(([code]) => Number(code));
     return { said, ended, end: () => child.kill('SIGKILL') };
   };
-  const end = () => cluster.server.ask('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
+  const end = () => cluster.server.request('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
   return { begun, end };
 }
 

@@ -81,7 +81,7 @@ const named = <T extends { readonly name: string }>(all: readonly T[] | undefine
 test('C43: processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
   const { server, agent } = cluster;
   await accountIsThere(server);
-  await server.ask('POST', '/api/v1/namespaces/default/pods', pod);
+  await server.request('POST', '/api/v1/namespaces/default/pods', pod);
   const { summary, stats } = await eventually('it has written all', async () => {
     agent.mustLive();
     const text = await proxied('stats/summary').catch(() => '{"pods":[]}');

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
   const scripts = new Map([...BUSY, 'flooding'].map((name) => [name, steadily()]));
   for (const [name, script] of scripts.set('counting', COUNTS))
-    await server.ask(
+    await server.request(
       'POST',
       '/api/v1/namespaces/default/pods',
       JSON.parse(JSON.stringify(podManifest(name, [shell('main', script)], spec))),

@@ -46,17 +46,17 @@ async function topped() {
       void response.end(isTold ? told() : ''),
   };
   const node = await servedRoutes([answer], tls);
-  await server.ask('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+  await server.request('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: node.port } },
     capacity: { cpu: '4', memory: '4Gi' },
     allocatable: { cpu: '4', memory: '4Gi' },
   };
-  await server.ask('PATCH', '/api/v1/nodes/n1/status', { status }, 'application/merge-patch+json');
+  await server.request('PATCH', '/api/v1/nodes/n1/status', { status }, 'application/merge-patch+json');
   for (const name of ['web', 'shop', 'new']) {
     const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'x' }], automountServiceAccountToken: false };
-    await server.ask('POST', PODS, { metadata: { name, labels: { app: name } }, spec });
+    await server.request('POST', PODS, { metadata: { name, labels: { app: name } }, spec });
   }
   const kubeconfig = join(directory, 'admin.kubeconfig');
   await writeFile(kubeconfig, served.kubeconfig());

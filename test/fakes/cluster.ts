@@ -8,7 +8,7 @@ import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import { Api } from '../../testing/apiserver/api.ts';
-import type { Answer, User } from '../../testing/apiserver/request.ts';
+import type { ApiResponse, User } from '../../testing/apiserver/request.ts';
 import { connectionRefused } from './toldTransport.ts';
 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
@@ -22,11 +22,11 @@ export class MemoryTransport implements KubeTransport {
   isAway = false;
   /** How often its connections were given up. */
   resets = 0;
-  readonly #api: Pick<Api, 'answer'>;
+  readonly #api: Pick<Api, 'respond'>;
   readonly #user: User;
   readonly #cuts = new Set<() => void>();
 
-  constructor(api: Pick<Api, 'answer'>, user: User) {
+  constructor(api: Pick<Api, 'respond'>, user: User) {
     this.#api = api;
     this.#user = user;
   }
@@ -36,7 +36,7 @@ export class MemoryTransport implements KubeTransport {
     if (this.isAway) throw connectionRefused();
     const { method, path: url, headers, body = '' } = request;
     const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
-    const answer = await unlessAborted(this.#api.answer(asked), signal);
+    const answer = await unlessAborted(this.#api.respond(asked), signal);
     return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
   }
 
@@ -54,7 +54,7 @@ export class MemoryTransport implements KubeTransport {
     for (const cut of [...this.#cuts]) cut();
   }
 
-  async *#bodyOf(answer: Answer, signal: AbortSignal): AsyncGenerator<string> {
+  async *#bodyOf(answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
     if ('body' in answer) {
       yield String(answer.body);
       return;
@@ -121,7 +121,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
   const ask: Cluster['ask'] = async (method, url, body, contentType = 'application/json') => {
     const headers = new Map([['content-type', contentType]]);
-    const answer = await api.answer({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
+    const answer = await api.respond({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
     const object = JSON.parse('body' in answer ? String(answer.body) : '{}');
     if (answer.code >= 400) throw new Error(`${answer.code}: ${object.message}`);
     return object;

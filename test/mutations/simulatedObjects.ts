@@ -1,10 +1,10 @@
 /** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
-import { IN_CLUSTER } from '../../testing/simulation/soak/hunt.ts';
+import { FIRST_FURTHER } from '../../testing/simulation/soak/playNumbered.ts';
 import { objects } from '../../testing/simulation/stories/pointed/objects.ts';
 import type { SeededFault } from './seededFault.ts';
 
 const TITLES = Object.keys(objects);
-const told = (title: string): number => IN_CLUSTER + TITLES.indexOf(title);
+const told = (title: string): number => FIRST_FURTHER + TITLES.indexOf(title);
 
 export const faultsOfObjects: readonly SeededFault[] = [
   {

@@ -3,14 +3,14 @@
 import type { TimerClock } from '../../base/clock.ts';
 import { Api } from './api.ts';
 import type { Grant } from './authorization/grants.ts';
+import { startControllers } from './controllers/controllers.ts';
+import { defaultPolicy, type SigningPolicy } from './controllers/signer.ts';
 import type { Faults } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { DisabledFeature } from './registry/strategies/pods/disabledFields.ts';
-import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
+import type { ApiRequest, ApiResponse, CompleteResponse, User } from './request.ts';
 import { Authority } from './serving/authority.ts';
 import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
-import { defaultPolicy, type SigningPolicy } from './standIns/signer.ts';
-import { standIns } from './standIns/standIns.ts';
 
 /** A request failed. */
 export class RequestFailed extends Error {
@@ -41,7 +41,7 @@ export class ApiServer {
   readonly #api: Api;
   readonly #authority = new Authority();
   #address = '127.0.0.1:6443';
-  #endStandIns: () => void = () => undefined;
+  #stopControllers: () => void = () => undefined;
 
   /**
    * Additional permissions of users and groups. By default, the permissions of `system:kubelet-api-admin`. May be
@@ -72,19 +72,19 @@ export class ApiServer {
   /** Starts the API server of an empty cluster. */
   static async start(clock: TimerClock): Promise<ApiServer> {
     const server = new ApiServer(clock);
-    server.#endStandIns = await standIns(server.#api, server.#authority, server.signing);
+    server.#stopControllers = await startControllers(server.#api, server.#authority, server.signing);
     return server;
   }
 
   /** Handles a request in memory with the permissions of its `user`. Rejects if a fault cuts the connection. */
-  answer(request: ApiRequest): Promise<Answer> {
-    return this.#api.answer(request);
+  respond(request: ApiRequest): Promise<ApiResponse> {
+    return this.#api.respond(request);
   }
 
   /** Sends a request as an administrator and returns the object. Rejects with a `RequestFailed`. */
-  async ask(method: string, path: string, body?: Json, contentType = 'application/json'): Promise<JsonObject> {
-    const answer = await this.#asAdmin(method, path, body, contentType);
-    if ('body' in answer) return objectOfAnswer(answer);
+  async request(method: string, path: string, body?: Json, contentType = 'application/json'): Promise<JsonObject> {
+    const answer = await this.#requestAsAdmin(method, path, body, contentType);
+    if ('body' in answer) return objectIn(answer);
     throw new RequestFailed(answer.code, `${path} is a watch`);
   }
 
@@ -92,14 +92,14 @@ export class ApiServer {
    * Calls `tell` with each event of a watch, such as `/api/v1/pods?watch=true`, until the returned function is called.
    */
   async watch(path: string, tell: (event: WatchedEvent) => void): Promise<() => void> {
-    const answer = await this.#asAdmin('GET', path);
+    const answer = await this.#requestAsAdmin('GET', path);
     if (!('body' in answer))
       return answer.start(
         (line) => tell(JSON.parse(line)),
         () => undefined,
         () => undefined,
       );
-    objectOfAnswer(answer);
+    objectIn(answer);
     throw new RequestFailed(answer.code, `${path} is no watch`);
   }
 
@@ -111,22 +111,28 @@ export class ApiServer {
   }
 
   /** Compacts the whole history, so that broken watches must relist. */
-  forget(): void {
-    this.#api.forget();
+  compactHistory(): void {
+    this.#api.compactAll();
   }
 
   /** Stops the controllers of the cluster. */
   close(): void {
-    this.#endStandIns();
+    this.#stopControllers();
   }
 
-  #asAdmin(method: string, url: string, body?: Json, contentType = 'application/json'): Promise<Answer> {
+  #requestAsAdmin(method: string, url: string, body?: Json, contentType = 'application/json'): Promise<ApiResponse> {
     const text = body === undefined ? '' : JSON.stringify(body);
-    return this.#api.act({ method, url, headers: new Map([['content-type', contentType]]), body: text, user: ADMIN });
+    return this.#api.respondWithoutFaults({
+      method,
+      url,
+      headers: new Map([['content-type', contentType]]),
+      body: text,
+      user: ADMIN,
+    });
   }
 }
 
-function objectOfAnswer({ code, body }: WholeAnswer): JsonObject {
+function objectIn({ code, body }: CompleteResponse): JsonObject {
   const object = JSON.parse(String(body));
   if (code >= FIRST_ERROR) throw new RequestFailed(code, object.message);
   return object;

@@ -6,7 +6,7 @@ import { duplicateFields } from './decode/duplicates.ts';
 import { readProtobuf } from './decode/protobuf.ts';
 import { badRequest, type Failure } from './failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
-import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
+import { parseBody, SyntaxFailure } from './mediaTypes.ts';
 import type { ApiRequest } from './request.ts';
 import { groupVersion, type Resource } from './resources/resource.ts';
 import type { Types } from './schema/types.ts';
@@ -43,7 +43,7 @@ type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
 
 /** Reads an object of a kind. A missing kind or version defaults to the expected one. Throws a `Failure`. */
 export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
-  const value = recognized(body, expected);
+  const value = parseObject(body, expected);
   const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
   const apiVersion = groupVersion(expected);
   const version = given.version || apiVersion;
@@ -95,9 +95,9 @@ const KIND_STRUCT =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** Parses a body that should be an object. */
-function recognized({ text, contentType }: Body, { kind }: Expected): JsonObject {
+function parseObject({ text, contentType }: Body, { kind }: Expected): JsonObject {
   try {
-    const value = parsedBody(text, contentType);
+    const value = parseBody(text, contentType);
     if (isObject(value)) return value;
     throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
   } catch (error) {
@@ -112,12 +112,12 @@ function jsonKind(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-const LONGEST_SUMMARY = 30;
+const SUMMARY_BYTES = 30;
 
 /** The start of a body for an error message: as it is if it may be JSON, and otherwise in hexadecimal. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
-  const beginning = bytes.subarray(0, LONGEST_SUMMARY);
+  const beginning = bytes.subarray(0, SUMMARY_BYTES);
   const shown = beginning.toString().startsWith('{') ? beginning.toString() : beginning.toString('hex');
-  return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown;
+  return bytes.length > SUMMARY_BYTES ? `${shown} ...` : shown;
 }

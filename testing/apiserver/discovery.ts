@@ -1,6 +1,12 @@
 /** Discovery of the served groups, versions and resources. */
 import type { Json, JsonObject } from './json.ts';
-import { groupVersion, type Resource, STORED, type Subresource, storageVersionHash } from './resources/resource.ts';
+import {
+  groupVersion,
+  type Resource,
+  STORED_VERBS,
+  type Subresource,
+  storageVersionHash,
+} from './resources/resource.ts';
 import { resources } from './resources/resources.ts';
 
 /** Returns the discovery document at a path, or undefined. `address` is the server's `host:port`. */
@@ -17,7 +23,7 @@ export function discovery(pathname: string, address: string): JsonObject | undef
 
 const groups: readonly string[] = [...new Set(resources.map(({ group }) => group))].filter((group) => group !== '');
 /** Whether a path is below a served group. */
-export function isKnownGroup(pathname: string): boolean {
+export function isServedGroupPath(pathname: string): boolean {
   const [root, group = ''] = pathname.split('/').slice(1);
   return root === 'api' || (root === 'apis' && isGroup(group));
 }
@@ -41,7 +47,10 @@ function groupNamed(name: string): JsonObject & { readonly name: string } {
 function resourcesOf(group: string, version: string): JsonObject | undefined {
   const found = resources.filter((each) => each.group === group && each.version === version);
   if (found.length === 0) return undefined;
-  const listed = found.flatMap((each) => [told(each), ...each.subresources.map((below) => toldBelow(each, below))]);
+  const listed = found.flatMap((each) => [
+    describeResource(each),
+    ...each.subresources.map((below) => describeSubresource(each, below)),
+  ]);
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
@@ -50,7 +59,7 @@ function resourcesOf(group: string, version: string): JsonObject | undefined {
   };
 }
 
-function told(resource: Resource): Json {
+function describeResource(resource: Resource): Json {
   const { name, singular, isNamespaced, kind, verbs, shortNames, categories } = resource;
   return {
     name,
@@ -61,11 +70,14 @@ function told(resource: Resource): Json {
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
     // Resources that are only created are not stored.
-    ...(verbs.length >= STORED.length - 1 ? { storageVersionHash: storageVersionHash(resource) } : {}),
+    ...(verbs.length >= STORED_VERBS.length - 1 ? { storageVersionHash: storageVersionHash(resource) } : {}),
   };
 }
 
-const toldBelow = ({ name, isNamespaced }: Resource, { name: below, kind, verbs, of }: Subresource): Json => ({
+const describeSubresource = (
+  { name, isNamespaced }: Resource,
+  { name: below, kind, verbs, of }: Subresource,
+): Json => ({
   name: `${name}/${below}`,
   singularName: '',
   namespaced: isNamespaced,

@@ -49,43 +49,43 @@ export class Failure extends Error {
 }
 
 /** The object of a failure. */
-type About = Pick<Resource, 'group' | 'name' | 'kind'>;
+type FailedObject = Pick<Resource, 'group' | 'name' | 'kind'>;
 
 const ofGroup = (group: string) => (group === '' ? {} : { group });
 /** The qualified name of a resource, e.g. `pods` or `leases.coordination.k8s.io`. */
-const qualified = ({ group, name }: Pick<Resource, 'group' | 'name'>): string =>
+const qualifiedName = ({ group, name }: Pick<Resource, 'group' | 'name'>): string =>
   group === '' ? name : `${name}.${group}`;
 
 export const badRequest = (message: string): Failure => new Failure(400, 'BadRequest', message);
 
-export const nothingThere = (): Failure =>
+export const resourceNotFound = (): Failure =>
   new Failure(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export const methodNotAllowed = (): Failure =>
   new Failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
-export const notFound = (about: About, name: string): Failure =>
-  new Failure(404, 'NotFound', `${qualified(about)} "${name}" not found`, {
+export const notFound = (about: FailedObject, name: string): Failure =>
+  new Failure(404, 'NotFound', `${qualifiedName(about)} "${name}" not found`, {
     name,
     ...ofGroup(about.group),
     kind: about.name,
   });
 
 /** `isGoing` means that the existing object is being deleted. */
-export const alreadyExists = (about: About, name: string, isGoing = false): Failure =>
+export const alreadyExists = (about: FailedObject, name: string, isGoing = false): Failure =>
   new Failure(
     409,
     'AlreadyExists',
-    `${isGoing ? 'object is being deleted: ' : ''}${qualified(about)} "${name}" already exists`,
+    `${isGoing ? 'object is being deleted: ' : ''}${qualifiedName(about)} "${name}" already exists`,
     { name, ...ofGroup(about.group), kind: about.name },
   );
 
 /** The request is forbidden by a rule of the server. */
-export const refused = (about: About, name: string, why: string, causes: readonly Cause[] = []): Failure =>
+export const forbidden = (about: FailedObject, name: string, why: string, causes: readonly Cause[] = []): Failure =>
   new Failure(
     403,
     'Forbidden',
-    `${qualified(about)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
+    `${qualifiedName(about)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
     {
       ...(name === '' ? {} : { name }),
       ...ofGroup(about.group),
@@ -96,15 +96,15 @@ export const refused = (about: About, name: string, why: string, causes: readonl
 
 export const internalError = (message: string): Failure => new Failure(500, '', message);
 
-export const conflict = (about: About, name: string, why: string): Failure =>
-  new Failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(about)} "${name}": ${why}`, {
+export const conflict = (about: FailedObject, name: string, why: string): Failure =>
+  new Failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedName(about)} "${name}": ${why}`, {
     name,
     ...ofGroup(about.group),
     kind: about.name,
   });
 
 /** The object has been modified since the client read it. */
-export const outdated = (about: About, name: string): Failure =>
+export const modifiedConflict = (about: FailedObject, name: string): Failure =>
   conflict(about, name, 'the object has been modified; please apply your changes to the latest version and try again');
 
 /**
@@ -112,7 +112,7 @@ export const outdated = (about: About, name: string): Failure =>
  * once.
  */
 export function invalid(
-  { group, kind }: Pick<About, 'group' | 'kind'>,
+  { group, kind }: Pick<FailedObject, 'group' | 'kind'>,
   name: string,
   causes: readonly Cause[],
 ): Failure {

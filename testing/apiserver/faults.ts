@@ -3,7 +3,7 @@
 import type { TimerClock } from '../../base/clock.ts';
 import type { Attributes } from './authorization/attributes.ts';
 import { internalError } from './failures.ts';
-import type { Answer } from './request.ts';
+import type { ApiResponse } from './request.ts';
 
 export type Fault =
   /** The request is delayed. */
@@ -37,7 +37,7 @@ export class ConnectionCut extends Error {
 }
 
 /** Handles the request. `staleBy` is the number of writes that a read ignores. */
-type CarryOut = (staleBy: number) => Promise<Answer>;
+type Handle = (staleBy: number) => Promise<ApiResponse>;
 
 export class Faults {
   readonly #clock: TimerClock;
@@ -55,15 +55,15 @@ export class Faults {
   }
 
   /** Handles a request with its fault. Rejects with `ConnectionCut` if there is no response. */
-  async around(asked: Attributes, user: string, carryOut: CarryOut): Promise<Answer> {
-    const fault = this.#taken(asked, user);
+  async handle(asked: Attributes, user: string, carryOut: Handle): Promise<ApiResponse> {
+    const fault = this.#nextFault(asked, user);
     if (fault === undefined) return await carryOut(0);
     switch (fault.kind) {
       case 'latency':
         await new Promise<void>((done) => void this.#clock.setTimeout(done, fault.ms));
         return await carryOut(0);
       case 'refused':
-        return refusal(fault);
+        return rejection(fault);
       case 'dropped':
         throw new ConnectionCut('the connection was cut before the request was carried out');
       case 'lost':
@@ -74,11 +74,11 @@ export class Faults {
       case 'stale':
         return await carryOut(fault.writes);
       default:
-        return this.#ofWatch(fault, await carryOut(0));
+        return this.#faultyWatch(fault, await carryOut(0));
     }
   }
 
-  #taken(asked: Attributes, user: string): Fault | undefined {
+  #nextFault(asked: Attributes, user: string): Fault | undefined {
     for (const entry of this.#rules) {
       if (!(entry.rule.matches?.(asked, user) ?? true)) continue;
       entry.left -= 1;
@@ -88,7 +88,7 @@ export class Faults {
     return undefined;
   }
 
-  #ofWatch(fault: Extract<Fault, { kind: 'cut' | 'silent' }>, answer: Answer): Answer {
+  #faultyWatch(fault: Extract<Fault, { kind: 'cut' | 'silent' }>, answer: ApiResponse): ApiResponse {
     if ('body' in answer) return answer;
     if (fault.kind === 'silent') return { ...answer, start: () => () => undefined };
     return {
@@ -108,13 +108,16 @@ export class Faults {
   }
 }
 
-const TEXT = 'text/plain; charset=utf-8';
-const TOO_MANY = 429;
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+const TOO_MANY_REQUESTS = 429;
 
-function refusal({ code, retryAfterSeconds }: Extract<Fault, { kind: 'refused' }>): Answer {
+function rejection({ code, retryAfterSeconds }: Extract<Fault, { kind: 'refused' }>): ApiResponse {
   const after = retryAfterSeconds === undefined ? [] : [['retry-after', String(retryAfterSeconds)] as const];
-  if (code === TOO_MANY) {
-    const headers = new Map([['content-type', TEXT], ...(after.length > 0 ? after : [['retry-after', '1'] as const])]);
+  if (code === TOO_MANY_REQUESTS) {
+    const headers = new Map([
+      ['content-type', PLAIN_TEXT],
+      ...(after.length > 0 ? after : [['retry-after', '1'] as const]),
+    ]);
     return { code, headers, body: 'Too many requests, please try again later.\n' };
   }
   const { status } = internalError('a fault that was asked for');

@@ -11,7 +11,7 @@ export const isProtobuf = (contentType = ''): boolean => mediaTypeOf(contentType
 const mediaTypeOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
 /** The request size limit, which is larger than that of an object. */
-const MOST_BYTES = 3 * 1024 * 1024;
+const MAX_BYTES = 3 * 1024 * 1024;
 
 /** A body that cannot be parsed, with Go's message. */
 export class SyntaxFailure extends Error {
@@ -21,14 +21,14 @@ export class SyntaxFailure extends Error {
 /**
  * Parses a body. Throws a `Failure` for an unsupported media type or size, and a `SyntaxFailure` for a malformed body.
  */
-export function parsedBody(text: string, contentType = 'application/json'): Json {
-  if (Buffer.byteLength(text) > MOST_BYTES)
-    throw new Failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MOST_BYTES}`);
+export function parseBody(text: string, contentType = 'application/json'): Json {
+  if (Buffer.byteLength(text) > MAX_BYTES)
+    throw new Failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BYTES}`);
   switch (mediaTypeOf(contentType)) {
     case 'application/json':
-      return parsedAs(text, JSON.parse);
+      return parseWith(text, JSON.parse);
     case 'application/yaml':
-      return parsedAs(text, readYaml);
+      return parseWith(text, readYaml);
     default:
       throw new Failure(
         415,
@@ -39,7 +39,7 @@ export function parsedBody(text: string, contentType = 'application/json'): Json
   }
 }
 
-const YAML_LIMITS = { tokens: 1_000_000, values: 1_000_000, characters: MOST_BYTES };
+const YAML_LIMITS = { tokens: 1_000_000, values: 1_000_000, characters: MAX_BYTES };
 
 /** Reads the first YAML document of a body as JSON. */
 function readYaml(text: string): Json {
@@ -52,7 +52,7 @@ function readYaml(text: string): Json {
   );
 }
 
-function parsedAs(text: string, read: (text: string) => Json): Json {
+function parseWith(text: string, read: (text: string) => Json): Json {
   if (text.trim() === '') throw new SyntaxFailure('unexpected end of JSON input');
   try {
     return read(text);

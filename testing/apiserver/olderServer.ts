@@ -1,26 +1,26 @@
 /** An older API server, which drops newer fields and rejects watches with initial events. */
 import type { Api } from './api.ts';
 import { isList, isObject, type Json, objectOf } from './json.ts';
-import type { Answer, ApiRequest } from './request.ts';
+import type { ApiRequest, ApiResponse } from './request.ts';
 
 /** Fields that were introduced later. */
-const UNKNOWN: readonly string[] = ['observedGeneration', 'declaredFeatures'];
+const UNKNOWN_FIELDS: readonly string[] = ['observedGeneration', 'declaredFeatures'];
 
 export class OlderServer {
-  readonly #api: Pick<Api, 'answer'>;
+  readonly #api: Pick<Api, 'respond'>;
 
-  constructor(api: Pick<Api, 'answer'>) {
+  constructor(api: Pick<Api, 'respond'>) {
     this.#api = api;
   }
 
-  async answer(request: ApiRequest): Promise<Answer> {
+  async respond(request: ApiRequest): Promise<ApiResponse> {
     const url = URL.parse(request.url, 'https://localhost');
     if (url?.searchParams.has('sendInitialEvents')) return WATCH_LIST_REFUSED;
-    return await this.#api.answer({ ...request, body: withoutUnknown(request.body) });
+    return await this.#api.respond({ ...request, body: olderBody(request.body) });
   }
 }
 
-const WATCH_LIST_REFUSED: Answer = {
+const WATCH_LIST_REFUSED: ApiResponse = {
   code: 422,
   headers: new Map([['content-type', 'application/json']]),
   body: JSON.stringify({
@@ -37,14 +37,14 @@ const WATCH_LIST_REFUSED: Answer = {
 };
 
 /** Protobuf is not changed. */
-function withoutUnknown(body: string | Uint8Array): string | Uint8Array {
-  if (typeof body !== 'string' || !UNKNOWN.some((field) => body.includes(field))) return body;
-  return JSON.stringify(stripped(JSON.parse(body)));
+function olderBody(body: string | Uint8Array): string | Uint8Array {
+  if (typeof body !== 'string' || !UNKNOWN_FIELDS.some((field) => body.includes(field))) return body;
+  return JSON.stringify(withoutUnknownFields(JSON.parse(body)));
 }
 
-function stripped(value: Json): Json {
-  if (isList(value)) return value.map(stripped);
+function withoutUnknownFields(value: Json): Json {
+  if (isList(value)) return value.map(withoutUnknownFields);
   if (!isObject(value)) return value;
-  const known = Object.entries(value).filter(([name]) => !UNKNOWN.includes(name));
-  return objectOf(known.map(([name, inner]) => [name, stripped(inner)] as const));
+  const known = Object.entries(value).filter(([name]) => !UNKNOWN_FIELDS.includes(name));
+  return objectOf(known.map(([name, inner]) => [name, withoutUnknownFields(inner)] as const));
 }

@@ -2,7 +2,7 @@
 import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { Json } from './json.ts';
 
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly code: number;
   readonly contentType: string | undefined;
   readonly body: string | Buffer;
@@ -11,23 +11,23 @@ export interface PlainAnswer {
 const TEXT = 'text/plain; charset=utf-8';
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/[\w-]+)*$/;
 
-const plain = (body: string, code = 200): PlainAnswer => ({ code, contentType: TEXT, body });
+const textResponse = (body: string, code = 200): PlainResponse => ({ code, contentType: TEXT, body });
 
 /** Undefined for all other paths. */
-export function plainAnswer(pathname: string): PlainAnswer | undefined {
-  if (HEALTH.test(pathname)) return plain('ok');
-  if (pathname === '/version' || pathname === '/version/') return json(versionInfo);
+export function plainPathResponse(pathname: string): PlainResponse | undefined {
+  if (HEALTH.test(pathname)) return textResponse('ok');
+  if (pathname === '/version' || pathname === '/version/') return jsonResponse(versionInfo);
   return undefined;
 }
 
-export const json = (value: Json, contentType = 'application/json'): PlainAnswer => ({
+export const jsonResponse = (value: Json, contentType = 'application/json'): PlainResponse => ({
   code: 200,
   contentType,
   body: JSON.stringify(value),
 });
 
 /** The response for an unknown non-resource path. */
-export const pageNotFound: PlainAnswer = plain('404 page not found\n', 404);
+export const pageNotFound: PlainResponse = textResponse('404 page not found\n', 404);
 
 const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
 

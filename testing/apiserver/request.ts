@@ -16,11 +16,11 @@ export interface ApiRequest {
    * The connection has a client certificate that is not trusted or has expired. A token can still authenticate the
    * user.
    */
-  readonly isDoubtful?: boolean;
+  readonly hasInvalidCertificate?: boolean;
 }
 
 /** A complete response. */
-export interface WholeAnswer {
+export interface CompleteResponse {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string | Buffer;
@@ -29,14 +29,14 @@ export interface WholeAnswer {
 }
 
 /** A watch, with a line per event. */
-interface StreamedAnswer {
+interface StreamedResponse {
   readonly code: 200;
   readonly headers: ReadonlyMap<string, string>;
   /** Sends lines until it calls `end` or, for a broken connection, `cut`, or until the returned function is called. */
   readonly start: (send: (line: string) => void, end: () => void, cut: () => void) => () => void;
 }
 
-export type Answer = WholeAnswer | StreamedAnswer;
+export type ApiResponse = CompleteResponse | StreamedResponse;
 
 export interface User {
   readonly name: string;

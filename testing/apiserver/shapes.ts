@@ -3,33 +3,36 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { Call } from './handlers/call.ts';
 import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
 import type { Representation } from './negotiation.ts';
-import { type IncludeObject, type TableOf, tableOf } from './tables/table.ts';
+import { type IncludeObject, type TableInput, tableOf } from './tables/table.ts';
 
-type Shown = Pick<Call, 'query' | 'registry' | 'strategy' | 'target'>;
+type ShapeContext = Pick<Call, 'query' | 'registry' | 'strategy' | 'target'>;
 
 /** Returns a stored object or list in the requested shape. */
-export function shaped(object: JsonObject, call: Shown, { as, version }: Representation): JsonObject {
+export function shapeObject(object: JsonObject, call: ShapeContext, { as, version }: Representation): JsonObject {
   const kind = textAt(object, 'kind');
   if (kind === 'Status') return object;
-  if (as === 'table') return tableOf(object, tableAsked(call, version));
-  return as === 'metadata' ? metadataOnly(object, version) : shown(object, call.strategy);
+  if (as === 'table') return tableOf(object, tableInput(call, version));
+  return as === 'metadata' ? metadataOnly(object, version) : toVersion(object, call.strategy);
 }
 
 const INCLUDES: readonly IncludeObject[] = ['None', 'Metadata', 'Object'];
 
-function tableAsked({ query, registry, strategy, target }: Shown, version: Representation['version']): TableOf {
+function tableInput(
+  { query, registry, strategy, target }: ShapeContext,
+  version: Representation['version'],
+): TableInput {
   const include = INCLUDES.find((each) => each === query.get('includeObject')) ?? 'Metadata';
-  return { kind: target.resource.kind, version, include, now: registry.clock.now(), shown: strategy.shown };
+  return { kind: target.resource.kind, version, include, now: registry.clock.now(), shown: strategy.toVersion };
 }
 
-function shown(object: JsonObject, strategy: Call['strategy']): JsonObject {
+function toVersion(object: JsonObject, strategy: Call['strategy']): JsonObject {
   const items = lookUp(object, 'items');
-  if (!isList(items) || !textAt(object, 'kind').endsWith('List')) return strategy.shown(object);
-  return { ...object, items: items.map((each) => (isObject(each) ? without(strategy.shown(each)) : each)) };
+  if (!isList(items) || !textAt(object, 'kind').endsWith('List')) return strategy.toVersion(object);
+  return { ...object, items: items.map((each) => (isObject(each) ? withoutKind(strategy.toVersion(each)) : each)) };
 }
 
 /** List entries have no kind and version. */
-const without = (object: JsonObject): JsonObject =>
+const withoutKind = (object: JsonObject): JsonObject =>
   objectOf(Object.entries(object).filter(([name]) => name !== 'kind' && name !== 'apiVersion'));
 
 function metadataOnly(object: JsonObject, version: Representation['version']): JsonObject {

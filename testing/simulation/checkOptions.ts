@@ -49,7 +49,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   seed: z.unknown(),
   faults: z.optional(functionSchema),
   invariants: z.optional(
-    z.array(z.looseObject({ number: z.optional(z.int()), says: z.string(), follow: functionSchema })),
+    z.array(z.looseObject({ number: z.optional(z.int()), description: z.string(), follow: functionSchema })),
   ),
   config: z.optional(z.looseObject({})),
   records: yesOrNo,

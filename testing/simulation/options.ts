@@ -2,10 +2,10 @@
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
-import type { MakeCluster } from './cluster/simulatedCluster.ts';
-import type { CgroupsHere } from './host/hostCgroups.ts';
+import type { ClusterFactory } from './cluster/simulatedCluster.ts';
+import type { CgroupAccess } from './host/hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
-import type { FaultPlan } from './run/outside.ts';
+import type { FaultPlan } from './run/gate.ts';
 
 /** The fields of the configuration that the simulated host sets. */
 type Fixed =
@@ -43,9 +43,9 @@ export interface SimulationOptions {
    */
   readonly overtakes?: boolean;
   /** The agent's access to the cgroups of its host. If absent, it creates and limits those of its pods (`writable`). */
-  readonly cgroups?: CgroupsHere | undefined;
+  readonly cgroups?: CgroupAccess | undefined;
   /** Creates the cluster of the node, e.g. `simulatedCluster`. Undefined if the node belongs to none. */
-  readonly cluster?: MakeCluster | undefined;
+  readonly cluster?: ClusterFactory | undefined;
   /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'] | undefined;
 }

@@ -2,16 +2,16 @@
 import { seededRandom } from '../../cri/simulated/objects/ids.ts';
 
 /** The number of different seeds. */
-const SEEDS = 2 ** 32;
+const SEED_COUNT = 2 ** 32;
 
 /** Throws a `RangeError` if `seed` is not in the valid range, because several values would then be the same seed. */
 export function checkSeed(seed: number): void {
-  if (Number.isInteger(seed) && seed >= 0 && seed < SEEDS) return;
-  throw new RangeError(`a seed is a whole number from 0 to ${SEEDS - 1}`);
+  if (Number.isInteger(seed) && seed >= 0 && seed < SEED_COUNT) return;
+  throw new RangeError(`a seed is a whole number from 0 to ${SEED_COUNT - 1}`);
 }
 
 /** Returns the seed `by` places after this one, wrapping around after the last. */
-export const nextSeed = (seed: number, by = 1): number => (seed + by) % SEEDS;
+export const nextSeed = (seed: number, by = 1): number => (seed + by) % SEED_COUNT;
 
 export class Random {
   readonly #next: () => number;
@@ -40,7 +40,7 @@ export class Random {
   }
 
   /** Returns at most `most` different items. */
-  some<T>(from: Iterable<T>, most: number): T[] {
+  sample<T>(from: Iterable<T>, most: number): T[] {
     const left = [...from];
     const drawn: T[] = [];
     while (drawn.length < most && left.length > 0) drawn.push(...left.splice(this.between(0, left.length - 1), 1));
@@ -49,6 +49,6 @@ export class Random {
 
   /** Returns an independent generator, whose numbers do not depend on later draws of this one. */
   fork(): Random {
-    return new Random(Math.floor(this.#next() * SEEDS));
+    return new Random(Math.floor(this.#next() * SEED_COUNT));
   }
 }

@@ -6,34 +6,34 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeExplanation } from '../../show/explain/explainNode.ts';
 import type { Explanation } from '../../show/explain.ts';
 import { checkOptions } from './checkOptions.ts';
-import { Endings } from './checks/endings.ts';
-import { ToldPods } from './checks/toldPods.ts';
+import { ActivityLimit } from './checks/activityLimit.ts';
+import { ExitCauses } from './checks/exitCauses.ts';
+import { PublishedPods } from './checks/publishedPods.ts';
 import { Trace } from './checks/trace.ts';
-import { Unrest } from './checks/unrest.ts';
 import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { Faults } from './faults/faults.ts';
 import { SimulatedHost } from './host/host.ts';
 import type { Watched } from './invariants/invariant.ts';
-import { InvariantWatch } from './invariants/watch.ts';
+import { InvariantWatch } from './invariants/invariantWatch.ts';
 import type { SimulationOptions } from './options.ts';
 import { Random } from './random.ts';
-import { Life } from './run/life.ts';
+import { AgentRun } from './run/agentRun.ts';
+import { DeadAgents } from './run/deadAgents.ts';
+import type { CallFault, OutsideCall } from './run/gate.ts';
 import { limitsOf } from './run/nodeConfig.ts';
-import type { Fate, OutsideCall } from './run/outside.ts';
-import { PastLives } from './run/pastLives.ts';
 import type { Recording } from './run/recording.ts';
 import { checkSpan, nextTask, Schedule } from './run/schedule.ts';
 import { Steps } from './run/steps.ts';
 import type { SimulatedNode } from './simulatedNode.ts';
 import { nameAndNamespace } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
-import type { Deed } from './stories/story.ts';
-import { Deeds } from './users/deeds.ts';
+import type { Action } from './stories/story.ts';
+import { ActionLog } from './users/actionLog.ts';
 import { Users } from './users/users.ts';
 
 /** Interval at which to check whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
-const START = Date.UTC(2026, 0, 1);
+const START_TIME = Date.UTC(2026, 0, 1);
 /** Delay before a failed agent is started again, as with `RestartSec=5` of systemd. */
 const RESTART_MS = 5_000;
 
@@ -48,23 +48,23 @@ export async function simulateNode(options: SimulationOptions): Promise<Simulati
 /** A simulated node with access to its internals, for the tests of this project. */
 export class Simulation implements SimulatedNode {
   readonly host: SimulatedHost;
-  readonly deeds = new Deeds();
+  readonly actionLog = new ActionLog();
   readonly users: Users;
   /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
   readonly #random: Random;
   readonly #options: SimulationOptions;
-  readonly #clock = new Schedule(START);
+  readonly #clock = new Schedule(START_TIME);
   readonly #trace: Trace | undefined;
   readonly #watch: InvariantWatch;
-  #life: Life | undefined;
-  readonly #past: PastLives;
-  #lives = 0;
+  #agentRun: AgentRun | undefined;
+  readonly #deadAgents: DeadAgents;
+  #agentCount = 0;
   #calls = 0;
-  readonly #told = new ToldPods();
+  readonly #published = new PublishedPods();
   readonly #steps = new Steps();
-  readonly #unrest = new Unrest(this, (message) => this.#watch.violated({ number: 9 }, message));
-  readonly #endings = new Endings();
+  readonly #activityLimit = new ActivityLimit(this, (message) => this.#watch.noteViolation({ number: 9 }, message));
+  readonly #exitCauses = new ExitCauses();
   readonly #faults: Faults;
 
   constructor(options: SimulationOptions) {
@@ -73,21 +73,21 @@ export class Simulation implements SimulatedNode {
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     const onEffect = (effect: RuntimeEffect) => {
-      this.#endings.noteEffect(this, effect);
-      this.#watch.tell('onEffect', effect);
+      this.#exitCauses.noteEffect(this, effect);
+      this.#watch.call('onEffect', effect);
     };
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups });
-    this.users = new Users(this.host, this.deeds, options.config);
-    const ground = () => ({ clock: this.#clock, random: this.#random.fork(), deeds: this.deeds });
-    this.cluster = cluster?.({ ...ground(), strategy, onChanged: (pod) => this.users.noteChanged(pod) });
+    this.users = new Users(this.host, this.actionLog, options.config);
+    const input = () => ({ clock: this.#clock, random: this.#random.fork(), actionLog: this.actionLog });
+    this.cluster = cluster?.({ ...input(), strategy, onChanged: (pod) => this.users.noteChanged(pod) });
     this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
-    const moment = () => ({ step: this.steps, elapsed: this.elapsed });
-    this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
-    this.cluster?.onStatus((report) => this.#watch.tell('onReport', report));
-    if (this.#trace) this.#watch.listen(this.#trace.following(() => this.elapsed));
-    this.#past = new PastLives(replays, (difference) =>
-      this.#watch.violated({ number: 8 }, `the recording replays to something else: ${difference}`),
+    const position = () => ({ step: this.steps, elapsed: this.elapsed });
+    this.#watch = new InvariantWatch(options.invariants ?? [], this.#watchedParts(), position);
+    this.cluster?.onStatus((report) => this.#watch.call('onReport', report));
+    if (this.#trace) this.#watch.addHooks(this.#trace.hooks(() => this.elapsed));
+    this.#deadAgents = new DeadAgents(replays, (difference) =>
+      this.#watch.noteViolation({ number: 8 }, `the recording replays to something else: ${difference}`),
     );
   }
 
@@ -100,15 +100,15 @@ export class Simulation implements SimulatedNode {
   }
 
   pods(): readonly Pod[] {
-    return structuredClone(this.#life?.agent?.pods() ?? []);
+    return structuredClone(this.#agentRun?.agent?.pods() ?? []);
   }
 
   explain(pod: string): Explanation | undefined {
-    return this.#life?.agent?.explain(...nameAndNamespace(pod));
+    return this.#agentRun?.agent?.explain(...nameAndNamespace(pod));
   }
 
   explainNode(): NodeExplanation | undefined {
-    return this.#life?.agent?.explainNode();
+    return this.#agentRun?.agent?.explainNode();
   }
 
   digest(): string {
@@ -118,74 +118,74 @@ export class Simulation implements SimulatedNode {
 
   recording(): Recording | undefined {
     if (!this.#options.records) throw new Error('this simulation has no `records`');
-    return structuredClone(this.#life === undefined ? this.#past.recording : this.#life.recording);
+    return structuredClone(this.#agentRun === undefined ? this.#deadAgents.recording : this.#agentRun.recording);
   }
 
   /**
    * Replays the recording of the current agent. Throws an `InvariantViolated` if the replay ends in a different state.
    */
   async checkReplay(): Promise<void> {
-    await this.#past.replay(this.#life, this.recording());
+    await this.#deadAgents.replay(this.#agentRun, this.recording());
     this.#watch.throwFirst();
   }
 
   async startAgent(): Promise<void> {
-    this.#beginLife();
+    this.#startAgentRun();
     await this.#turn();
   }
 
-  #beginLife(): void {
-    if (this.#life !== undefined) return;
-    this.#lives += 1;
-    this.#told.clear();
-    const life = new Life({
+  #startAgentRun(): void {
+    if (this.#agentRun !== undefined) return;
+    this.#agentCount += 1;
+    this.#published.clear();
+    const agentRun = new AgentRun({
       host: this.host,
       random: this.#random.fork(),
       config: this.#options.config,
-      unrest: this.#unrest,
+      activityLimit: this.#activityLimit,
       records: this.#options.records === true,
       cluster: this.cluster,
       inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
-      plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
+      plan: (call, index) => this.#watch.run(() => this.#faults.faultOf(call, index)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
       faultsEnded: () => this.#faults.ended,
       nextIndex: () => this.#calls++,
-      onCall: (call, fate) => this.#called(call, fate),
-      onDeath: () => this.#die(true),
+      onCall: (call, fault) => this.#noteCall(call, fault),
+      onAgentDied: () => this.#die(true),
       listener: {
-        entered: (entry) => this.#entered(entry),
-        reported: (report) => this.#watch.tell('onReport', report),
-        told: (change) => this.#noted(change),
-        event: (event) => this.#watch.tell('onEvent', event),
-        took: (event) => {
-          this.#steps.took(event);
-          this.#watch.tell('onTransition');
+        entryRecorded: (entry) => this.#noteEntry(entry),
+        statusAccepted: (report) => this.#watch.call('onReport', report),
+        podChanged: (change) => this.#noteStatus(change),
+        event: (event) => this.#watch.call('onEvent', event),
+        eventProcessed: (event) => {
+          this.#steps.noteEvent(event);
+          this.#watch.call('onTransition');
         },
-        failed: (error) => this.#failed(error),
+        failed: (error) => this.#noteFailure(error),
       },
     });
-    this.#life = life;
-    this.#endings.beginLife();
-    this.#watch.tell('onLifeBegan');
-    void life.start();
+    this.#agentRun = agentRun;
+    this.#exitCauses.noteAgentStart();
+    this.#watch.call('onAgentStarted');
+    void agentRun.start();
   }
 
   kill({ cutsCalls = this.#random.chance(0.5) }: { readonly cutsCalls?: boolean } = {}): void {
-    if (this.#life === undefined) return;
-    this.#life.end({ cutsCalls });
-    this.#past.add(this.#life);
-    this.#life = undefined;
+    if (this.#agentRun === undefined) return;
+    this.#agentRun.kill({ cutsCalls });
+    this.#deadAgents.add(this.#agentRun);
+    this.#agentRun = undefined;
   }
 
   /** Stops the agent gracefully, with or without draining its pods, and starts the next one after `downMs`. */
   async stopAgent({ drains, downMs }: { readonly drains: boolean; readonly downMs: number }): Promise<void> {
-    const life = this.#life;
-    await life?.retire({ drains });
-    if (life !== undefined && this.#life === life) this.#die(false, downMs);
+    const agentRun = this.#agentRun;
+    await agentRun?.stopGracefully({ drains });
+    if (agentRun !== undefined && this.#agentRun === agentRun) this.#die(false, downMs);
   }
 
   endFaults(): void {
-    this.users.healAll();
+    this.users.restoreAll();
     this.#faults.end();
     this.cluster?.recover();
   }
@@ -198,17 +198,17 @@ export class Simulation implements SimulatedNode {
     this.perform({ kind: 'remove', pod });
   }
 
-  perform(deed: Deed): void {
-    perform(this, deed);
+  perform(action: Action): void {
+    perform(this, action);
   }
 
   /** Starts an agent after `ms` milliseconds, unless one is running by then. */
   startAgentIn(ms: number): void {
-    this.#clock.setTimeout(() => this.#beginLife(), ms);
+    this.#clock.setTimeout(() => this.#startAgentRun(), ms);
   }
 
-  jump(ms: number): void {
-    this.#watch.tell('beforeJump');
+  setClock(ms: number): void {
+    this.#watch.call('beforeJump');
     this.#clock.jump(ms);
   }
 
@@ -218,7 +218,7 @@ export class Simulation implements SimulatedNode {
    */
   cutPower(): void {
     this.kill({ cutsCalls: true });
-    this.deeds.touchAll(this.elapsed);
+    this.actionLog.noteGlobalCause(this.elapsed);
     this.host.cutPower(this.#random);
   }
 
@@ -228,17 +228,17 @@ export class Simulation implements SimulatedNode {
   }
 
   advance(ms: number): Promise<void> {
-    return this.#clock.pass(ms, () => this.#turn());
+    return this.#clock.advance(ms, () => this.#turn());
   }
 
   /**
    * Runs the checks of all invariants and throws an `InvariantViolated`. `isAtRest` adds the checks of a node at rest.
    */
   check({ isAtRest = false }: { readonly isAtRest?: boolean } = {}): void {
-    this.#watch.tell('whole');
-    if (isAtRest) this.#watch.tell('atRest');
+    this.#watch.call('whole');
+    if (isAtRest) this.#watch.call('atRest');
     this.#watch.throwFirst();
-    if (isAtRest) this.#watch.tell('settled');
+    if (isAtRest) this.#watch.call('settled');
     this.#watch.throwFirst();
   }
 
@@ -253,19 +253,19 @@ export class Simulation implements SimulatedNode {
 
   /** Runs everything that is ready at the current time. */
   async #turn(): Promise<void> {
-    this.#unrest.note(() => 'a timer');
+    this.#activityLimit.note(() => 'a timer');
     await nextTask();
     // A node that never comes to rest would not do so in a replay either, so check before the replay.
     this.#watch.throwFirst();
-    await this.#past.bury();
-    this.#watch.tell('afterStep');
-    if (!this.#clock.isDue) this.#watch.lookAtWhole(this.steps);
+    await this.#deadAgents.stopActors();
+    this.#watch.call('afterStep');
+    if (!this.#clock.isDue) this.#watch.checkIfDue(this.steps);
     this.#watch.throwFirst();
   }
 
-  #failed(error: unknown): void {
+  #noteFailure(error: unknown): void {
     // A `TypeError` is no fault of the outside. The node was started with an invalid configuration.
-    if (error instanceof TypeError) this.#watch.thrown(error);
+    if (error instanceof TypeError) this.#watch.noteError(error);
     this.#die(false);
   }
 
@@ -274,39 +274,39 @@ export class Simulation implements SimulatedNode {
     this.startAgentIn(downMs);
   }
 
-  #entered(entry: Entry): void {
-    this.#steps.entered();
-    this.users.noteHeard(entry);
-    this.#watch.tell('onEntry', entry);
+  #noteEntry(entry: Entry): void {
+    this.#steps.noteEntry();
+    this.users.noteEntry(entry);
+    this.#watch.call('onEntry', entry);
     this.#trace?.add('entry', entry);
   }
 
-  #called(call: OutsideCall, fate: Fate | undefined): void {
-    this.#endings.note(this, call, fate);
-    this.#watch.tell('onCall', call, fate);
+  #noteCall(call: OutsideCall, fault: CallFault | undefined): void {
+    this.#exitCauses.noteCall(this, call, fault);
+    this.#watch.call('onCall', call, fault);
   }
 
-  #noted(change: PodChange): void {
-    this.#told.note(change);
-    this.#watch.tell('onStatus', change);
+  #noteStatus(change: PodChange): void {
+    this.#published.note(change);
+    this.#watch.call('onStatus', change);
   }
 
-  #watched(): Watched {
-    const [life, lives] = [() => this.#life, () => this.#lives];
-    const { host, cluster, deeds } = this;
+  #watchedParts(): Watched {
+    const [life, lives] = [() => this.#agentRun, () => this.#agentCount];
+    const { host, cluster, actionLog } = this;
     return {
       ...limitsOf(this.#options),
       host,
       cluster,
-      deeds,
-      podOf: this.#told.of,
+      actionLog,
+      podOf: this.#published.get,
       get agent() {
         return life()?.agent;
       },
       get root() {
         return life()?.root;
       },
-      get life() {
+      get agentNumber() {
         return lives();
       },
       get timers() {

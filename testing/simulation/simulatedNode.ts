@@ -3,7 +3,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeExplanation } from '../../show/explain/explainNode.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { Recording } from './run/recording.ts';
-import type { Deed } from './stories/story.ts';
+import type { Action } from './stories/story.ts';
 
 /** Applies and removes manifests, performs actions, advances the clock, and inspects the node. */
 export interface SimulatedNode {
@@ -19,7 +19,7 @@ export interface SimulatedNode {
   remove(pod: string): void;
 
   /** Performs any action of a story, e.g. stops a container or the runtime, fills the disk, or sets the clock. */
-  perform(deed: Deed): void;
+  perform(action: Action): void;
   /** Kills the agent as SIGKILL does. Its pods keep running, and no agent starts until `startAgent` is called. */
   kill(): void;
   /** Starts an agent on the present state of the host. Does nothing if one is running. */

@@ -13,7 +13,7 @@ test('a thousand objects that are watched take at most 20 MiB', async () => {
   const api = new Api({ clock: systemClock, tokens: new Map([['secret', user]]), address: '127.0.0.1' });
   for (let index = 0; index < 1_000; index += 1) {
     const body = JSON.stringify({ metadata: { name: `c${index}` }, data: { key: 'x'.repeat(100) } });
-    await api.answer({ method: 'POST', url: MAPS, headers: new Map(), body, user });
+    await api.respond({ method: 'POST', url: MAPS, headers: new Map(), body, user });
   }
   const authority = new Authority();
   const server = await serve(api, { tls: authority.issue('/CN=kube-apiserver') });

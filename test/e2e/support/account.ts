@@ -5,6 +5,6 @@ import { eventually } from './eventually.ts';
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
 
 /** Waits until a new cluster has it in its default namespace. */
-export async function accountIsThere(server: Pick<ApiServer, 'ask'>): Promise<void> {
-  await eventually('the account is there', () => server.ask('GET', ACCOUNT).catch(() => undefined));
+export async function accountIsThere(server: Pick<ApiServer, 'request'>): Promise<void> {
+  await eventually('the account is there', () => server.request('GET', ACCOUNT).catch(() => undefined));
 }

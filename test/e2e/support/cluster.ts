@@ -69,9 +69,9 @@ export async function testCluster({ page = '', config = [], serve }: TestCluster
       ({ close } = await server.serve({ ...serve, port }));
     },
     addNamespace: async (name) => {
-      await server.ask('POST', '/api/v1/namespaces', { metadata: { name } });
+      await server.request('POST', '/api/v1/namespaces', { metadata: { name } });
       const account = `/api/v1/namespaces/${name}/serviceaccounts/default`;
-      await server.ask('PATCH', account, { automountServiceAccountToken: false }, 'application/merge-patch+json');
+      await server.request('PATCH', account, { automountServiceAccountToken: false }, 'application/merge-patch+json');
     },
   };
 }

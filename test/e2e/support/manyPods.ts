@@ -43,11 +43,11 @@ export interface ManyPods {
 
 export function manyPods(server: ApiServer): ManyPods {
   // The test API server keeps what it gave to the shapes of Kubernetes.
-  const listed = async (path: string) => ((await server.ask('GET', path)) as unknown as Listed).items;
+  const listed = async (path: string) => ((await server.request('GET', path)) as unknown as Listed).items;
   return {
     make: async () => {
       await accountIsThere(server);
-      for (const name of manyNames) await server.ask('POST', PODS, pod(name));
+      for (const name of manyNames) await server.request('POST', PODS, pod(name));
     },
     running: async () =>
       (await listed(PODS)).filter(({ status }) => status?.phase === 'Running').map(({ metadata }) => metadata.name),

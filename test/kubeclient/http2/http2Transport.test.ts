@@ -13,7 +13,7 @@ import type { CredentialSource, KubeEndpoint } from '../../../kubeclient/endpoin
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { listTypeOf } from '../../../kubeclient/paths.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
-import { type Serving, serve } from '../../../testing/apiserver/serving/server.ts';
+import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 const cleanUps: (() => unknown)[] = [];
 let authority: Authority;
 let pair: { readonly key: string; readonly cert: string };
-let serving: Serving;
+let serving: RunningServer;
 
 const start = (port = 0) =>
   serve(new Api({ clock: systemClock, tokens, address: '127.0.0.1' }), {

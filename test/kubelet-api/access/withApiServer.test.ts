@@ -18,7 +18,7 @@ let access: Access;
 beforeEach(async () => {
   clock = new SimulatedClock();
   server = await ApiServer.start(clock);
-  await server.ask('POST', ACCOUNTS, { metadata: { name: 'scraper' } });
+  await server.request('POST', ACCOUNTS, { metadata: { name: 'scraper' } });
   way = new MemoryTransport(server, { name: 'system:node:node-1', groups: ['system:nodes'] });
   access = createAccess({
     nodeName: 'node-1',
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 async function tokenOf(spec: Record<string, string[] | number> = {}): Promise<string> {
-  const { status } = await server.ask('POST', `${ACCOUNTS}/scraper/token`, { spec });
+  const { status } = await server.request('POST', `${ACCOUNTS}/scraper/token`, { spec });
   // As that of a TokenRequest is.
   return textAt(status as Record<string, string>, 'token');
 }
@@ -70,7 +70,7 @@ test('a token for others, one that has expired, and one whose account is gone ar
   await clock.advance(800_000);
   expect(await get('/pods', short)).toMatchObject({ code: 401 });
   const orphan = await tokenOf();
-  await server.ask('DELETE', `${ACCOUNTS}/scraper`);
+  await server.request('DELETE', `${ACCOUNTS}/scraper`);
   expect(await get('/pods', orphan)).toMatchObject({ code: 401 });
 });
 

@@ -10,7 +10,7 @@ import { LEASE, listTypeOf } from '../../../kubeclient/paths.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import type { ApiRequest } from '../../../testing/apiserver/request.ts';
-import { type Serving, serve } from '../../../testing/apiserver/serving/server.ts';
+import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
@@ -42,12 +42,12 @@ const config = {
 const asked: ApiRequest[] = [];
 let folder = '';
 let authority: Authority;
-let serving: Serving;
+let serving: RunningServer;
 
 class WatchedApi extends Api {
-  override answer(request: ApiRequest) {
+  override respond(request: ApiRequest) {
     asked.push(request);
-    return super.answer(request);
+    return super.respond(request);
   }
 }
 

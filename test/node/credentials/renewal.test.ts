@@ -90,7 +90,7 @@ interface Request {
 
 /** In their order. */
 async function requests(): Promise<Request[]> {
-  const { items } = await server.ask('GET', REQUESTS);
+  const { items } = await server.request('GET', REQUESTS);
   // Each is a request.
   const found = items as unknown as Request[];
   const at = ({ metadata }: Request) => Date.parse(metadata.creationTimestamp);
@@ -98,7 +98,7 @@ async function requests(): Promise<Request[]> {
 }
 
 const isReady = async (): Promise<boolean> => {
-  const found = await server.ask('GET', NODE).catch(() => undefined);
+  const found = await server.request('GET', NODE).catch(() => undefined);
   // A Node has it.
   const status = found?.status as { conditions?: { type: string; status: string }[] } | undefined;
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
@@ -141,7 +141,7 @@ test('with a certificate that has expired it goes on, and begins anew', async ()
   server.signing.decide = () => 'approve';
   // Somebody looks at what waits.
   const [last] = (await requests()).slice(-1);
-  await server.ask(
+  await server.request(
     'PATCH',
     `${REQUESTS}/${last?.metadata.name}`,
     { metadata: { labels: { seen: 'yes' } } },
@@ -149,7 +149,7 @@ test('with a certificate that has expired it goes on, and begins anew', async ()
   );
   await until(() => part('client')?.state === 'current', 30_000);
   expect((await requests()).length).toBe(before);
-  await until(async () => (await server.ask('GET', NODE)).metadata !== undefined && (await isReady()));
+  await until(async () => (await server.request('GET', NODE)).metadata !== undefined && (await isReady()));
 }, 60_000);
 
 test('another agent goes on with what the first has left, and does not begin anew', async () => {
@@ -176,7 +176,7 @@ test('an agent that stops while its first request waits leaves it to the next', 
   expect([asked?.metadata.name, others]).toEqual([expect.stringMatching(/^node-csr-[\w-]{43}$/), []]);
   server.signing.decide = () => 'approve';
   const path = `${REQUESTS}/${asked?.metadata.name}`;
-  await server.ask('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
+  await server.request('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
   await until(isReady);
   expect((await readdir(join(folder, 'pki'))).sort()).toEqual([
     expect.stringMatching(/^kubelet-client-[\d-]+\.pem$/),
@@ -190,7 +190,7 @@ test('a serving certificate is asked for once the Node has addresses, and waits 
   server.signing.decide = () => 'approve';
   const asked = (await requests()).find(({ spec }) => spec.signerName === 'kubernetes.io/kubelet-serving');
   const path = `${REQUESTS}/${asked?.metadata.name}`;
-  await server.ask('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
+  await server.request('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
   await until(() => part('serving')?.state === 'current');
   const served = new X509Certificate(await readFile(join(folder, 'pki', 'kubelet-server-current.pem')));
   expect(served.subjectAltName).toBe('DNS:node-1, IP Address:192.0.2.1');

@@ -18,26 +18,26 @@ const { signal } = new AbortController();
 
 test('in memory an administrator asks for objects, and hears what is wrong', async () => {
   const server = await ApiServer.start(new SimulatedClock());
-  await server.ask('POST', MAPS, { metadata: { name: 'one' }, data: { a: 'b' } });
-  expect(await server.ask('GET', `${MAPS}/one`)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
-  await server.ask('PATCH', `${MAPS}/one`, { data: { a: null, c: 'd' } }, 'application/merge-patch+json');
-  expect(await server.ask('GET', `${MAPS}/one`)).toMatchObject({ data: { c: 'd' } });
-  await expect(server.ask('GET', `${MAPS}/two`)).rejects.toMatchObject({
+  await server.request('POST', MAPS, { metadata: { name: 'one' }, data: { a: 'b' } });
+  expect(await server.request('GET', `${MAPS}/one`)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
+  await server.request('PATCH', `${MAPS}/one`, { data: { a: null, c: 'd' } }, 'application/merge-patch+json');
+  expect(await server.request('GET', `${MAPS}/one`)).toMatchObject({ data: { c: 'd' } });
+  await expect(server.request('GET', `${MAPS}/two`)).rejects.toMatchObject({
     name: 'RequestFailed',
     code: 404,
     message: '404: configmaps "two" not found',
   });
-  await expect(server.ask('GET', `${MAPS}?watch=true`)).rejects.toThrow('is a watch');
+  await expect(server.request('GET', `${MAPS}?watch=true`)).rejects.toThrow('is a watch');
 });
 
 test('an update that means an object by its UID makes none where that is gone', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
   const lease = (metadata: object) => ({ metadata: { name: 'one', ...metadata }, spec: { holderIdentity: 'one' } });
-  await expect(server.ask('PUT', `${leases}/one`, lease({ uid: 'a', resourceVersion: '1' }))).rejects.toThrow(
+  await expect(server.request('PUT', `${leases}/one`, lease({ uid: 'a', resourceVersion: '1' }))).rejects.toThrow(
     /^409: Operation cannot be fulfilled on leases.coordination.k8s.io "one": StorageError: invalid object, Code: 4, .*UID in precondition: a, UID in object meta: $/,
   );
-  expect(await server.ask('PUT', `${leases}/one`, lease({}))).toMatchObject({ spec: { holderIdentity: 'one' } });
+  expect(await server.request('PUT', `${leases}/one`, lease({}))).toMatchObject({ spec: { holderIdentity: 'one' } });
 });
 
 test('a watch tells of changes until it is stopped', async () => {
@@ -46,11 +46,11 @@ test('a watch tells of changes until it is stopped', async () => {
   const stop = await server.watch(`${MAPS}?watch=true&fieldSelector=metadata.name%3Done`, (event) =>
     events.push(event),
   );
-  await server.ask('POST', MAPS, { metadata: { name: 'one' } });
-  await server.ask('POST', MAPS, { metadata: { name: 'two' } });
-  await server.ask('DELETE', `${MAPS}/one`);
+  await server.request('POST', MAPS, { metadata: { name: 'one' } });
+  await server.request('POST', MAPS, { metadata: { name: 'two' } });
+  await server.request('DELETE', `${MAPS}/one`);
   stop();
-  await server.ask('POST', MAPS, { metadata: { name: 'one' } });
+  await server.request('POST', MAPS, { metadata: { name: 'one' } });
   expect(events.map(({ type, object }) => [type, object.kind])).toEqual([
     ['ADDED', 'ConfigMap'],
     ['DELETED', 'ConfigMap'],
@@ -64,14 +64,14 @@ test('a fault is for whoever asks by himself, not for the administrator of the t
   const user = { name: 'somebody', groups: ['system:masters'] };
   const request = { method: 'GET', url: `${MAPS}/kube-root-ca.crt`, headers: new Map(), body: '', user };
   server.faults.add({ fault: { kind: 'refused', code: 503 }, matches: (_, name) => name === 'somebody' });
-  expect((await server.answer(request)).code).toBe(503);
-  expect(await server.ask('GET', `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
+  expect((await server.respond(request)).code).toBe(503);
+  expect(await server.request('GET', `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
 });
 
 test('history that is forgotten ends a watch that begins in it', async () => {
   const server = await ApiServer.start(new SimulatedClock());
-  await server.ask('POST', MAPS, { metadata: { name: 'one' } });
-  server.forget();
+  await server.request('POST', MAPS, { metadata: { name: 'one' } });
+  server.compactHistory();
   const events: WatchedEvent[] = [];
   await server.watch(`${MAPS}?watch=true&resourceVersion=2`, (event) => events.push(event));
   expect(events).toEqual([{ type: 'ERROR', object: expect.objectContaining({ reason: 'Expired', code: 410 }) }]);

@@ -6,9 +6,9 @@ import {
   expired,
   invalid,
   methodNotAllowed,
+  modifiedConflict,
   notFound,
-  nothingThere,
-  outdated,
+  resourceNotFound,
 } from '../../../testing/apiserver/failures.ts';
 
 const pods = { group: '', name: 'pods', kind: 'Pod' };
@@ -24,13 +24,13 @@ test('a failure is told as a kube-apiserver tells it', () => {
     code: 404,
     details: { name: 'absent', kind: 'pods' },
   });
-  expect(nothingThere().status).toMatchObject({
+  expect(resourceNotFound().status).toMatchObject({
     message: 'the server could not find the requested resource',
     details: {},
   });
   expect(methodNotAllowed().status).toMatchObject({ code: 405, reason: 'MethodNotAllowed', details: {} });
   expect(badRequest('odd').status).toEqual({ ...status, message: 'odd', reason: 'BadRequest', code: 400 });
-  expect(outdated(pods, 'p').status).toMatchObject({
+  expect(modifiedConflict(pods, 'p').status).toMatchObject({
     code: 409,
     reason: 'Conflict',
     details: { name: 'p', kind: 'pods' },

@@ -13,8 +13,8 @@ function started() {
     ['authorization', 'Bearer secret'],
     ['content-type', 'application/json'],
   ]);
-  const ask = (method: string, url: string, body = '') => api.answer({ method, url, headers, body });
-  return { api, ask, pass: (ms: number) => clock.pass(ms, turn) };
+  const ask = (method: string, url: string, body = '') => api.respond({ method, url, headers, body });
+  return { api, ask, pass: (ms: number) => clock.advance(ms, turn) };
 }
 
 const NAMESPACES = '/api/v1/namespaces';

@@ -1,8 +1,8 @@
 /** A volume that hangs when an agent adopts its pod: what can be seen of the pod meanwhile. */
 import { expect, test } from '@jest/globals';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
-import { PLACES } from '../../../testing/simulation/host/host.ts';
-import { invariants } from '../../../testing/simulation/invariants/all.ts';
+import { PATHS } from '../../../testing/simulation/host/host.ts';
+import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 
@@ -22,13 +22,13 @@ test('a pod whose volume hangs after a restart of the agent is explained, and no
   const simulation = await simulateNode({
     seed: 1,
     invariants,
-    faults: ({ room }) => (hangs && room === 'mounts' ? { kind: 'hang' } : undefined),
+    faults: ({ target }) => (hangs && target === 'mounts' ? { kind: 'hang' } : undefined),
   });
   const explained = () => {
     const explanation = simulation.explain('web');
     return explanation && formatExplanation(explanation);
   };
-  const probes = () => simulation.host.left().filter((path) => path.startsWith(`${PLACES.root}/statelet/probes`));
+  const probes = () => simulation.host.podRemains().filter((path) => path.startsWith(`${PATHS.root}/statelet/probes`));
   const written = () => probes().map((path) => simulation.host.files.readFileSync(path));
   simulation.apply(web);
   await simulation.advance(20 * SECOND);
@@ -56,7 +56,7 @@ test('what such a pod waits for is explained also where it had to wait for the r
   const simulation = await simulateNode({
     seed: 1,
     invariants,
-    faults: ({ room }) => (hangs && room === 'mounts' ? { kind: 'hang' } : undefined),
+    faults: ({ target }) => (hangs && target === 'mounts' ? { kind: 'hang' } : undefined),
   });
   const waitsFor = () => simulation.explain('web')?.pod.waitingFor;
   simulation.apply(web);

@@ -1,12 +1,12 @@
 /** What a program asks of a simulation that cannot be is said at once, and in words: nothing hangs, or seems to hold. */
 import { describe, expect, test } from '@jest/globals';
-import { invariants } from '../../../testing/simulation/invariants/all.ts';
-import type { Following, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
+import type { Hooks, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
+import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
 import type { SimulationOptions } from '../../../testing/simulation/options.ts';
-import type { Fate } from '../../../testing/simulation/run/outside.ts';
+import type { CallFault } from '../../../testing/simulation/run/gate.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../testing/simulation/stories/manifests.ts';
-import type { Deed } from '../../../testing/simulation/stories/story.ts';
+import type { Action } from '../../../testing/simulation/stories/story.ts';
 
 /** Lets one pod run for a while. */
 async function run(options: Partial<SimulationOptions>) {
@@ -47,12 +47,12 @@ test('a config that no node can have is refused as `createNode` refuses it', asy
 });
 
 describe('what the code of a program throws reaches the program, not the node', () => {
-  const hooks = ['onCall', 'onStatus', 'onReport', 'onEvent', 'onEffect', 'onLifeBegan', 'afterStep'] as const;
+  const hooks = ['onCall', 'onStatus', 'onReport', 'onEvent', 'onEffect', 'onAgentStarted', 'afterStep'] as const;
   const fail = () => {
     throw new TypeError('of my own');
   };
-  test.each(hooks satisfies readonly (keyof Following)[])('in the hook %s of an invariant', async (hook) => {
-    const own: Invariant = { number: 1, says: 'nothing', follow: () => ({ [hook]: fail }) };
+  test.each(hooks satisfies readonly (keyof Hooks)[])('in the hook %s of an invariant', async (hook) => {
+    const own: Invariant = { number: 1, description: 'nothing', follow: () => ({ [hook]: fail }) };
     await expect(run({ invariants: [own] })).rejects.toThrow('of my own');
   });
   test('in a plan of faults', () => expect(run({ faults: fail })).rejects.toThrow('of my own'));
@@ -62,12 +62,12 @@ describe('what the code of a program throws reaches the program, not the node', 
 test('what an invariant throws while the next agent starts reaches whoever lets time pass', async () => {
   let lives = 0;
   const follow: Invariant['follow'] = (_, violated) => ({
-    onLifeBegan: () => {
+    onAgentStarted: () => {
       lives += 1;
       if (lives === 2) violated('a second life');
     },
   });
-  const node = await run({ invariants: [{ number: 4, says: 'one life', follow }] });
+  const node = await run({ invariants: [{ number: 4, description: 'one life', follow }] });
   node.perform({ kind: 'killAgent', downMs: 1_000 });
   await expect(node.advance(2_000)).rejects.toThrow('a second life');
 });
@@ -82,13 +82,13 @@ test.each([
   { kind: 'late', ms: -5 },
   { kind: 'fail', code: 'NOPE' },
   { kind: 'lostReply', code: 5 },
-])('a call cannot have the fate %j', async (fate) => {
-  await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
+])('a call cannot have the fault %j', async (fault) => {
+  await expect(run({ faults: () => untyped<CallFault>(fault) })).rejects.toThrow('there is no such fault: ');
 });
 
 test.each([
-  [{ kind: 'constructor' }, 'there is no such deed: {"kind":"constructor"}'],
-  [undefined, 'there is no such deed: undefined'],
+  [{ kind: 'constructor' }, 'there is no such action: {"kind":"constructor"}'],
+  [undefined, 'there is no such action: undefined'],
   [{ kind: 'jump', ms: Number.NaN }, 'of the kind jump: ms: '],
   [{ kind: 'jump', ms: 1e18 }, 'no clock can jump by 1000000000000000000 ms'],
   [{ kind: 'stall' }, 'of the kind stall: forMs: Required value'],
@@ -101,13 +101,13 @@ test.each([
   [{ kind: 'stopAgent', drains: false, downMs: Number.NaN }, 'of the kind stopAgent: downMs: '],
   [{ kind: 'powerCut', downMs: Number.POSITIVE_INFINITY }, 'of the kind powerCut: downMs: '],
   [{ kind: 'runtimeDown', forMs: 5_000 }, 'of the kind runtimeDown: downMs: Required value'],
-  [{ kind: 'disk', trouble: 'constructor', forMs: 5_000 }, 'of the kind disk: trouble: '],
-  [{ kind: 'flaky', room: 'disk', share: 5, forMs: 5_000 }, 'of the kind flaky: share: '],
+  [{ kind: 'disk', fault: 'constructor', forMs: 5_000 }, 'of the kind disk: fault: '],
+  [{ kind: 'flaky', target: 'disk', share: 5, forMs: 5_000 }, 'of the kind flaky: share: '],
   [{ kind: 'renameManifest', pod: 'web', file: '../web.json' }, 'expected the name of a file'],
   [{ kind: 'mountForeign', which: 0, at: '../../x', forMs: 5_000 }, 'expected a path below the directory'],
-])('nobody can do %j', async (deed, message) => {
+])('nobody can do %j', async (action, message) => {
   const node = await run({ invariants });
-  expect(() => node.perform(untyped<Deed>(deed))).toThrow(message);
+  expect(() => node.perform(untyped<Action>(action))).toThrow(message);
   expect(await node.settle(60_000)).toBe(true);
 });
 
@@ -117,7 +117,7 @@ test.each([
   [{ seed: 1, faults: 5 }, 'faults: '],
   [{ seed: 1, inspect: {} }, 'inspect: '],
   [{ seed: 1, invariants: [5] }, 'invariants[0]: expected object, got number'],
-  [{ seed: 1, invariants: [{ number: 1, says: 'nothing' }] }, 'invariants[0].follow: '],
+  [{ seed: 1, invariants: [{ number: 1, description: 'nothing' }] }, 'invariants[0].follow: '],
   [{ seed: 1, records: 'yes' }, 'records: expected boolean, got string'],
   [{ seed: 1, config: 5 }, 'config: expected object, got number'],
   [{ seed: 1, speed: 2 }, 'there is no such option: speed'],
@@ -132,21 +132,26 @@ test.each([
   [7, 'what it follows: expected object, got number'],
   [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
 ])('an invariant cannot follow %j', async (following, message) => {
-  const follow = () => untyped<Following>(following);
-  await expect(run({ invariants: [{ number: 4, says: 'nothing', follow }] })).rejects.toThrow(
+  const follow = () => untyped<Hooks>(following);
+  await expect(run({ invariants: [{ number: 4, description: 'nothing', follow }] })).rejects.toThrow(
     `invariant 4: ${message}`,
   );
 });
 
 test('an invariant needs no number, and is reported by what it says', async () => {
-  const says = 'There is one life.';
-  const follow: Invariant['follow'] = (_, violated) => ({ onLifeBegan: () => violated('a life') });
-  const violation = { says, message: 'a life', step: expect.any(Number), elapsed: expect.any(Number) };
-  const found = run({ invariants: [{ says, follow }] });
+  const description = 'There is one life.';
+  const follow: Invariant['follow'] = (_, violated) => ({ onAgentStarted: () => violated('a life') });
+  const violation = {
+    description: description,
+    message: 'a life',
+    step: expect.any(Number),
+    elapsed: expect.any(Number),
+  };
+  const found = run({ invariants: [{ description, follow }] });
   await expect(found).rejects.toThrow(/^invariant "There is one life.", step \d+, \d+ ms: a life$/);
   await expect(found).rejects.toMatchObject({ violation });
-  const broken = untyped<Following>({ afterStep: 5 });
-  await expect(run({ invariants: [{ says, follow: () => broken }] })).rejects.toThrow(
+  const broken = untyped<Hooks>({ afterStep: 5 });
+  await expect(run({ invariants: [{ description, follow: () => broken }] })).rejects.toThrow(
     'invariant "There is one life.": afterStep: Invalid value: 5',
   );
 });
@@ -157,14 +162,14 @@ test.each([5, undefined, null])('%j is the name of no pod', async (name) => {
   expect(() => node.explain(untyped(name))).toThrow(/^expected the name of a pod, got /);
 });
 
-test('a deed puts no manifest there that the node would refuse', async () => {
+test('a action puts no manifest there that the node would refuse', async () => {
   const node = await run({ invariants });
   const pod = { ...manifest('other'), kind: 'Deployment' };
-  for (const deed of [
+  for (const action of [
     { kind: 'apply', pod },
     { kind: 'writeInParts', pod, share: 0.5, restMs: 1_000 },
   ])
-    expect(() => node.perform(untyped<Deed>(deed))).toThrow('the node takes no such manifest: ');
+    expect(() => node.perform(untyped<Action>(action))).toThrow('the node takes no such manifest: ');
   expect(() => node.perform({ kind: 'apply', pod: manifest('other'), by: 'url' })).toThrow('no `manifestUrl`');
   expect(await node.settle(60_000)).toBe(true);
 });
@@ -183,10 +188,10 @@ test('what is done to the pods and the recording that it gave changes nothing of
   await node.checkReplay();
 });
 
-test('a deed is done to a pod by its name in the manifest, as by its full name', async () => {
+test('a action is done to a pod by its name in the manifest, as by its full name', async () => {
   const node = await run({ invariants });
   node.perform({ kind: 'renameManifest', pod: 'web', file: 'other.json' });
-  expect(node.deeds.filesOf('default/web-node-1')).toEqual(['other.json']);
+  expect(node.actionLog.filesOf('default/web-node-1')).toEqual(['other.json']);
   expect(await node.settle(60_000)).toBe(true);
 });
 

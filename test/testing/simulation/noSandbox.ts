@@ -3,7 +3,7 @@ import type { Invariant } from '../../../testing/simulation/invariants/invariant
 /** Holds until a sandbox is made. */
 export const noSandbox: Invariant = {
   number: 5,
-  says: 'No sandbox is ever made.',
+  description: 'No sandbox is ever made.',
   follow: (_watched, violated) => ({
     onCall: ({ name }) => {
       if (name === 'runPodSandbox') violated('a sandbox was made');

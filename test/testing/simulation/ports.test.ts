@@ -5,7 +5,7 @@ import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
-import { striking } from '../../../testing/simulation/stories/striking.ts';
+import { planTargetedFaults } from '../../../testing/simulation/stories/targetedFaults.ts';
 
 /** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
 const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>> = {
@@ -73,7 +73,7 @@ function sized(cpu: string, ...helpers: readonly string[]) {
 
 test('every port is asked in a simulation, and answers', async () => {
   const lost = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
-  const faults = striking([{ call: { room: 'runtime', name: 'removePodSandbox' }, fate: lost, times: 4 }]);
+  const faults = planTargetedFaults([{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: lost, times: 4 }]);
   const node = await simulateNode({ seed: 1, records: true, config: { crashLoop, isLenient: true }, faults });
   const found = new Set<string>();
   const pass = async (seconds: number) => {

@@ -3,10 +3,10 @@ import { Random } from '../../../testing/simulation/random.ts';
 
 test('some of many are drawn, each at most once, and not the same with each seed', () => {
   const all = Array.from({ length: 100 }, (_, index) => ({ index }));
-  const drawn = new Random(1).some(all, 10);
+  const drawn = new Random(1).sample(all, 10);
   expect(new Set(drawn).size).toBe(10);
   expect(all).toEqual(expect.arrayContaining(drawn));
-  expect(new Random(1).some(all, 10)).toEqual(drawn);
-  expect(new Random(2).some(all, 10)).not.toEqual(drawn);
-  expect(new Set(new Random(1).some(all, 101))).toEqual(new Set(all));
+  expect(new Random(1).sample(all, 10)).toEqual(drawn);
+  expect(new Random(2).sample(all, 10)).not.toEqual(drawn);
+  expect(new Set(new Random(1).sample(all, 101))).toEqual(new Set(all));
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
-import { invariants } from '../../../testing/simulation/invariants/all.ts';
+import { foreignUnchanged } from '../../../testing/simulation/invariants/foreignUnchanged.ts';
 import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
-import { notOurs } from '../../../testing/simulation/invariants/notOurs.ts';
+import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
 import { limitsOf } from '../../../testing/simulation/run/nodeConfig.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
-import { drawnStory } from '../../../testing/simulation/stories/drawnStory.ts';
 import { container, manifest, staticPodName } from '../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../testing/simulation/stories/play.ts';
+import { randomStory } from '../../../testing/simulation/stories/randomStory.ts';
 import { richStories } from '../../../testing/simulation/stories/richStories.ts';
 import { shortStories } from '../../../testing/simulation/stories/shortStories.ts';
 
-const SIZE = { pods: 3, deeds: 12, faults: 0, lastsMs: 120_000 };
+const SIZE = { pods: 3, actions: 12, faults: 0, lastsMs: 120_000 };
 
 const digestOf = async (seed: number): Promise<string> => {
-  const { simulation } = await play(drawnStory(seed, SIZE), { invariants: [], traces: true });
+  const { simulation } = await play(randomStory(seed, SIZE), { invariants: [], traces: true });
   return simulation.digest();
 };
 
@@ -49,7 +49,7 @@ function toldAndDue() {
       },
     };
   };
-  return { told, due, counting: { number: 8, says: 'Events are told.', follow } as const };
+  return { told, due, counting: { number: 8, description: 'Events are told.', follow } as const };
 }
 
 describe('every invariant holds where nothing fails', () => {
@@ -74,7 +74,7 @@ test('a node runs the pods whose manifests are there, and ends those that are ta
   node.users.remove(staticPodName(web));
   await node.advance(20_000);
   expect(node.pods()).toEqual([]);
-  expect(node.host.left()).toEqual([]);
+  expect(node.host.podRemains()).toEqual([]);
   node.kill();
 });
 
@@ -96,19 +96,19 @@ test.each([
   { name: 'readFileSync', of: 'allocations/', when: 'before' },
   { name: 'stat', of: 'manifests', when: 'after' },
 ] as const)('an agent dies at a call also where that would fail anyway: $name', async ({ name, of, when }) => {
-  const struck: string[] = [];
+  const paths: string[] = [];
   const node = await simulateNode({
     seed: 1,
     faults: ({ name: called, about }) => {
-      if (called !== name || !about.includes(`/statelet/${of}`) || struck.length > 0) return undefined;
-      struck.push(about);
+      if (called !== name || !about.includes(`/statelet/${of}`) || paths.length > 0) return undefined;
+      paths.push(about);
       return { kind: 'death', when };
     },
   });
   node.apply(manifest('web'));
   await node.advance(2_000);
-  expect(struck).toHaveLength(1);
-  expect(struck.filter((path) => node.host.files.existsSync(path))).toEqual([]);
+  expect(paths).toHaveLength(1);
+  expect(paths.filter((path) => node.host.files.existsSync(path))).toEqual([]);
   expect(node.explainNode()).toBeUndefined();
   await node.advance(10_000);
   expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
@@ -125,21 +125,21 @@ test('what entered an agent is recorded where it is asked for', async () => {
 });
 
 test("what an agent removes of somebody else's breaks an invariant; what it looks at does not", async () => {
-  const { host, deeds } = await simulateNode({ seed: 4 });
+  const { host, actionLog } = await simulateNode({ seed: 4 });
   const broken: string[] = [];
   const watched = {
     host,
-    deeds,
+    actionLog,
     cluster: undefined,
-    life: 1,
+    agentNumber: 1,
     timers: 0,
     podOf: () => undefined,
     agent: undefined,
     root: undefined,
     ...limitsOf({}),
   };
-  const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
-  const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
+  const { onCall } = foreignUnchanged.follow(watched, (message) => void broken.push(message));
+  const call = { target: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
   onCall?.({ ...call, name: 'readdir', writes: false });
   expect(broken).toEqual([]);
   onCall?.({ ...call, name: 'removeTree', writes: true });

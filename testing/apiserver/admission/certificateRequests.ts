@@ -5,7 +5,7 @@
 import { messageOf } from '../../../base/failure.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { readSigningRequest, type SigningRequest } from '../certificates/signingRequest.ts';
-import { refused } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { textAt } from '../json.ts';
 import { specOf, withFields } from '../registry/strategies/parts.ts';
 import type { User } from '../request.ts';
@@ -22,11 +22,11 @@ export const certificateRequests: Plugin = ({ target: { resource, subresource },
   if (resource.name !== 'certificatesigningrequests' || !isNew) return undefined;
   const signer = textAt(specOf(object), 'signerName');
   const problem = problemOf(signer, textAt(specOf(object), 'request'), user);
-  if (problem !== undefined) throw refused(resource, metadataOf(object).name ?? '', problem);
-  return { ...object, spec: withFields(specOf(object), askedBy(user)) };
+  if (problem !== undefined) throw forbidden(resource, metadataOf(object).name ?? '', problem);
+  return { ...object, spec: withFields(specOf(object), userFields(user)) };
 };
 
-const askedBy = ({ name, uid, groups, extra }: User) => ({
+const userFields = ({ name, uid, groups, extra }: User) => ({
   username: name,
   uid: uid === undefined || uid === '' ? undefined : uid,
   groups: [...groups],
@@ -39,17 +39,17 @@ const askedBy = ({ name, uid, groups, extra }: User) => ({
 function problemOf(signer: string, text: string, user: User): string | undefined {
   const node = nodeOf(user);
   if (node !== undefined && NODE_SIGNERS.includes(signer)) {
-    const request = readOr(text);
+    const request = readOrMessage(text);
     if (typeof request === 'string') return `unable to parse csr: ${request}`;
     if (request.commonName !== user.name) return `can only create a node CSR with CN=${user.name}`;
   }
   if (signer !== 'kubernetes.io/kube-apiserver-client') return undefined;
-  const request = readOr(text);
+  const request = readOrMessage(text);
   if (typeof request === 'string' || !request.organizations.includes('system:masters')) return undefined;
   return `use of ${signer} signer with system:masters group is not allowed`;
 }
 
-function readOr(text: string): SigningRequest | string {
+function readOrMessage(text: string): SigningRequest | string {
   try {
     return readSigningRequest(text);
   } catch (error) {

@@ -2,10 +2,10 @@
 import { lookUp } from '../../../base/lookUp.ts';
 import type { JsonObject } from '../json.ts';
 
-const RESTRICTED = 'node-restriction.kubernetes.io';
-const OF_KUBERNETES = ['kubernetes.io', 'k8s.io'] as const;
-const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const;
-const OWN: ReadonlySet<string> = new Set([
+const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';
+const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io'] as const;
+const ALLOWED_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const;
+const ALLOWED: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
   'topology.kubernetes.io/region',
@@ -31,7 +31,7 @@ export function forbiddenLabels(labels: JsonObject, before: JsonObject): string[
 function isForbidden(label: string): boolean {
   const slash = label.indexOf('/');
   const domain = slash < 0 ? '' : label.slice(0, slash);
-  if (isWithin(domain, RESTRICTED)) return true;
-  const isReserved = OF_KUBERNETES.some((each) => isWithin(domain, each));
-  return isReserved && !OWN.has(label) && !OWN_PREFIXES.some((each) => isWithin(domain, each));
+  if (isWithin(domain, RESTRICTED_DOMAIN)) return true;
+  const isReserved = KUBERNETES_DOMAINS.some((each) => isWithin(domain, each));
+  return isReserved && !ALLOWED.has(label) && !ALLOWED_DOMAINS.some((each) => isWithin(domain, each));
 }

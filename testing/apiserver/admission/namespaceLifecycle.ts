@@ -1,11 +1,11 @@
 /** Rejects objects in a namespace that is missing or being deleted (`admission/plugin/namespace/lifecycle`). */
-import { notFound, refused } from '../failures.ts';
+import { forbidden, notFound } from '../failures.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';
 
 /** Namespaces that cannot be deleted. */
-const LASTING: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
+const UNDELETABLE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export const namespaceLifecycle: Plugin = ({
   target: { resource, namespace, name = '' },
@@ -13,8 +13,8 @@ export const namespaceLifecycle: Plugin = ({
   before,
   registry,
 }) => {
-  if (object === undefined && resource.name === 'namespaces' && LASTING.has(name))
-    throw refused(resource, name, 'this namespace may not be deleted');
+  if (object === undefined && resource.name === 'namespaces' && UNDELETABLE.has(name))
+    throw forbidden(resource, name, 'this namespace may not be deleted');
   const namespaces = resourceNamed('', 'v1', 'namespaces');
   if (namespaces === undefined || namespace === undefined || object === undefined || before !== undefined)
     return undefined;
@@ -22,7 +22,7 @@ export const namespaceLifecycle: Plugin = ({
   if (found === undefined) throw notFound(namespaces, namespace);
   if (metadataOf(found).deletionTimestamp === undefined) return undefined;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  throw refused(resource, metadataOf(object).name ?? '', why, [
+  throw forbidden(resource, metadataOf(object).name ?? '', why, [
     {
       reason: 'NamespaceTerminating',
       message: `namespace ${namespace} is being terminated`,

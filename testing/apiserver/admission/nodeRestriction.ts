@@ -2,13 +2,13 @@
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
-import { Failure, refused } from '../failures.ts';
+import { Failure, forbidden } from '../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { forbiddenLabels } from './kubeletLabels.ts';
 import { mirrorPodProblem } from './mirrorPods.ts';
-import type { Asked, Plugin } from './plugin.ts';
+import type { AdmissionRequest, Plugin } from './plugin.ts';
 
 type Problem = string | undefined;
 
@@ -18,21 +18,23 @@ export const nodeRestriction: Plugin = (asked) => {
   const { resource, name } = asked.target;
   const problem = problemOf(node, asked);
   const called = name ?? metadataOf(asked.object ?? asked.before ?? {}).name ?? '';
-  if (problem !== undefined) throw refused(resource, called, problem);
+  if (problem !== undefined) throw forbidden(resource, called, problem);
   return undefined;
 };
 
-function problemOf(node: string, asked: Asked): Problem {
+function problemOf(node: string, asked: AdmissionRequest): Problem {
   const { resource, subresource } = asked.target;
   switch (resource.name) {
     case 'pods':
-      return subresource === undefined ? podProblem(node, asked) : podPartProblem(node, asked, subresource.name);
+      return subresource === undefined ? podProblem(node, asked) : podSubresourceProblem(node, asked, subresource.name);
     case 'nodes':
       return nodeProblem(node, asked);
     case 'leases':
-      return isCalled(node, asked) ? undefined : 'can only access node lease with the same name as the requesting node';
+      return hasNodeName(node, asked)
+        ? undefined
+        : 'can only access node lease with the same name as the requesting node';
     case 'csinodes':
-      return isCalled(node, asked) ? undefined : 'can only access CSINode with the same name as the requesting node';
+      return hasNodeName(node, asked) ? undefined : 'can only access CSINode with the same name as the requesting node';
     case 'serviceaccounts':
       return subresource?.name === 'token' ? tokenProblem(node, asked) : undefined;
     default:
@@ -40,12 +42,12 @@ function problemOf(node: string, asked: Asked): Problem {
   }
 }
 
-const isCalled = (node: string, { target, object }: Asked): boolean =>
+const hasNodeName = (node: string, { target, object }: AdmissionRequest): boolean =>
   (target.name ?? metadataOf(object ?? {}).name) === node;
 
 const nodeNameOf = (pod: JsonObject | undefined): string => textAt(specOf(pod ?? {}), 'nodeName');
 
-function podProblem(node: string, { object, before, registry }: Asked): Problem {
+function podProblem(node: string, { object, before, registry }: AdmissionRequest): Problem {
   const quoted = JSON.stringify(node);
   if (object !== undefined && before === undefined)
     return mirrorPodProblem(node, object, registry.store.get('/nodes', undefined, node));
@@ -56,7 +58,7 @@ function podProblem(node: string, { object, before, registry }: Asked): Problem 
     : `node ${quoted} can only delete pods with spec.nodeName set to itself`;
 }
 
-function podPartProblem(node: string, asked: Asked, part: string): Problem {
+function podSubresourceProblem(node: string, asked: AdmissionRequest, part: string): Problem {
   if (part === 'eviction') return evictionProblem(node, asked);
   if (part !== 'status')
     return `unexpected pod subresource ${JSON.stringify(part)}, only 'status' and 'eviction' are allowed`;
@@ -68,18 +70,18 @@ function podPartProblem(node: string, asked: Asked, part: string): Problem {
   return sameValue(own, had) ? undefined : `node ${quoted} cannot update labels through pod status`;
 }
 
-function evictionProblem(node: string, { target: { namespace, name = '' }, registry }: Asked): Problem {
-  const pod = podNamed(registry.store.get('/pods', namespace, name), name);
+function evictionProblem(node: string, { target: { namespace, name = '' }, registry }: AdmissionRequest): Problem {
+  const pod = requirePod(registry.store.get('/pods', namespace, name), name);
   return nodeNameOf(pod) === node ? undefined : `node ${node} can only evict pods with spec.nodeName set to itself`;
 }
 
 /** Throws the error of the plugin's own lister, which uses the singular. */
-function podNamed(pod: JsonObject | undefined, name: string): JsonObject {
+function requirePod(pod: JsonObject | undefined, name: string): JsonObject {
   if (pod !== undefined) return pod;
   throw new Failure(404, 'NotFound', `pod ${JSON.stringify(name)} not found`, { name, kind: 'pod' });
 }
 
-function nodeProblem(node: string, { target, object, before }: Asked): Problem {
+function nodeProblem(node: string, { target, object, before }: AdmissionRequest): Problem {
   const quoted = JSON.stringify(node);
   const name = target.name ?? metadataOf(object ?? {}).name ?? '';
   if (name !== node) return `node ${quoted} is not allowed to modify node ${JSON.stringify(name)}`;
@@ -98,14 +100,14 @@ function nodeProblem(node: string, { target, object, before }: Asked): Problem {
 }
 
 /** Checks the token request of a node, which must be for one of its pods and an audience of that pod. */
-function tokenProblem(node: string, { target: { namespace }, object = {}, user, registry }: Asked): Problem {
+function tokenProblem(node: string, { target: { namespace }, object = {}, user, registry }: AdmissionRequest): Problem {
   const spec = specOf(object);
   const bound = objectAt(spec, 'boundObjectRef');
   const [name, uid] = [textAt(bound, 'name'), textAt(bound, 'uid')];
   if (textAt(bound, 'apiVersion') !== 'v1' || textAt(bound, 'kind') !== 'Pod' || name === '')
     return 'node requested token not bound to a pod';
   if (uid === '') return 'node requested token with a pod binding without a uid';
-  const pod = podNamed(registry.store.get('/pods', namespace, name), name);
+  const pod = requirePod(registry.store.get('/pods', namespace, name), name);
   if (metadataOf(pod).uid !== uid)
     return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   if (nodeNameOf(pod) !== node) return 'node requested token bound to a pod scheduled on a different node';

@@ -1,26 +1,26 @@
 /** The interface of admission plugins. */
 import type { JsonObject } from '../json.ts';
-import type { Surroundings } from '../registry/strategy.ts';
+import type { RegistryContext } from '../registry/strategy.ts';
 import type { User } from '../request.ts';
 import type { Target } from '../resources/target.ts';
 
 /** A write to be admitted. */
-export interface Asked {
+export interface AdmissionRequest {
   readonly target: Target;
   readonly user: User;
   /** Undefined on delete. */
   readonly object: JsonObject | undefined;
   /** Undefined on create. */
   readonly before: JsonObject | undefined;
-  readonly registry: Surroundings;
+  readonly registry: RegistryContext;
 }
 
 /** Returns the object to be written, possibly changed. Throws a `Failure` to reject the write. */
-export type Admission = (asked: Asked) => JsonObject;
+export type Admission = (asked: AdmissionRequest) => JsonObject;
 
 /** A plugin. Undefined leaves the object unchanged. */
-export type Plugin = (asked: Asked) => JsonObject | undefined;
+export type Plugin = (asked: AdmissionRequest) => JsonObject | undefined;
 
 /** Whether the request creates a pod. */
-export const isNewPod = ({ target: { resource, subresource }, object, before }: Asked): boolean =>
+export const isNewPod = ({ target: { resource, subresource }, object, before }: AdmissionRequest): boolean =>
   resource.name === 'pods' && subresource === undefined && object !== undefined && before === undefined;

@@ -4,7 +4,7 @@
  */
 import { lookUp } from '../../../base/lookUp.ts';
 import { featuresForUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
-import { refused } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';
 import { readPod } from '../registry/strategies/pods/readPod.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -17,13 +17,13 @@ export const podResize: Plugin = ({ target: { resource, subresource }, object, b
   const { name = '' } = metadataOf(object);
   const node = nodeName === '' ? undefined : registry.store.get('/nodes', undefined, nodeName);
   const quoted = JSON.stringify(nodeName);
-  if (nodeName !== '' && node === undefined) throw refused(resource, name, `node ${quoted} not found`);
+  if (nodeName !== '' && node === undefined) throw forbidden(resource, name, `node ${quoted} not found`);
   if (node === undefined) return undefined;
   const declared = lookUp(objectAt(node, 'status'), 'declaredFeatures');
   const missing = neededFeatures(before, object).filter((feature) => !(isList(declared) && declared.includes(feature)));
   if (missing.length === 0) return undefined;
   const features = missing.join(', ');
-  throw refused(resource, name, `pod update requires features ${features} which are not available on node ${quoted}`);
+  throw forbidden(resource, name, `pod update requires features ${features} which are not available on node ${quoted}`);
 };
 
 /**

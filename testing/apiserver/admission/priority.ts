@@ -1,8 +1,8 @@
 /** Sets a pod's priority from its PriorityClass (`plugin/pkg/admission/priority`). */
 import { lookUp } from '../../../base/lookUp.ts';
-import { refused } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
-import type { Surroundings } from '../registry/strategy.ts';
+import type { RegistryContext } from '../registry/strategy.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { isNewPod, type Plugin } from './plugin.ts';
 
@@ -10,7 +10,7 @@ export const priority: Plugin = (asked) => {
   const { target, object, registry } = asked;
   if (object === undefined || !isNewPod(asked)) return undefined;
   const spec = objectAt(object, 'spec');
-  const forbid = (why: string) => refused(target.resource, metadataOf(object).name ?? '', why);
+  const forbid = (why: string) => forbidden(target.resource, metadataOf(object).name ?? '', why);
   const asksFor = textAt(spec, 'priorityClassName');
   const found =
     asksFor === ''
@@ -36,7 +36,7 @@ export const priority: Plugin = (asked) => {
   };
 };
 
-function defaultClass(registry: Surroundings): JsonObject | undefined {
+function defaultClass(registry: RegistryContext): JsonObject | undefined {
   const all = registry.store.list('scheduling.k8s.io/priorityclasses');
   return all.map(([, object]) => object).find((object) => lookUp(object, 'globalDefault') === true);
 }

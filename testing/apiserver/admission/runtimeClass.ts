@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
-import { refused } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { isNewPod, type Plugin } from './plugin.ts';
@@ -12,7 +12,7 @@ export const runtimeClass: Plugin = (asked) => {
   if (object === undefined || !isNewPod(asked)) return undefined;
   const spec = objectAt(object, 'spec');
   const name = textAt(spec, 'runtimeClassName');
-  const forbid = (why: string) => refused(target.resource, metadataOf(object).name ?? '', `pod rejected: ${why}`);
+  const forbid = (why: string) => forbidden(target.resource, metadataOf(object).name ?? '', `pod rejected: ${why}`);
   const found = name === '' ? undefined : registry.store.get('node.k8s.io/runtimeclasses', undefined, name);
   if (name !== '' && found === undefined) throw forbid(`RuntimeClass ${JSON.stringify(name)} not found`);
   const fixed = lookUp(objectAt(found ?? {}, 'overhead'), 'podFixed');
@@ -23,14 +23,14 @@ export const runtimeClass: Plugin = (asked) => {
     throw forbid("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   return {
     ...object,
-    spec: scheduled(
+    spec: withScheduling(
       { ...spec, ...(fixed === undefined ? {} : { overhead: fixed }) },
       objectAt(found ?? {}, 'scheduling'),
     ),
   };
 };
 
-function scheduled(spec: JsonObject, scheduling: JsonObject): JsonObject {
+function withScheduling(spec: JsonObject, scheduling: JsonObject): JsonObject {
   const selector = lookUp(scheduling, 'nodeSelector');
   const tolerations = lookUp(scheduling, 'tolerations');
   const own = lookUp(spec, 'tolerations');

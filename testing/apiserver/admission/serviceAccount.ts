@@ -1,6 +1,6 @@
 /** Sets a pod's service account and mounts a token of it, unless disabled (`plugin/pkg/admission/serviceaccount`). */
 import { lookUp } from '../../../base/lookUp.ts';
-import { refused } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { isMirrorPod } from '../registry/strategies/pods/mirrorPod.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -14,12 +14,12 @@ export const serviceAccount: Plugin = (asked) => {
   const spec = objectAt(object, 'spec');
   if (isMirrorPod(object)) {
     const problem = mirrorProblem(spec);
-    if (problem !== undefined) throw refused(target.resource, metadataOf(object).name ?? '', problem);
+    if (problem !== undefined) throw forbidden(target.resource, metadataOf(object).name ?? '', problem);
     return undefined;
   }
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount') || 'default';
   const found = registry.store.get('/serviceaccounts', target.namespace, account);
-  if (found === undefined) throw accountMissing(asked, account);
+  if (found === undefined) throw missingAccount(asked, account);
   const own = lookUp(spec, 'imagePullSecrets') ?? lookUp(found, 'imagePullSecrets');
   const named = {
     ...spec,
@@ -43,10 +43,10 @@ function mirrorProblem(spec: JsonObject): string | undefined {
     : undefined;
 }
 
-function accountMissing({ target, object = {} }: Parameters<Plugin>[0], account: string) {
+function missingAccount({ target, object = {} }: Parameters<Plugin>[0], account: string) {
   const { namespace = '' } = target;
   const why = `error looking up service account ${namespace}/${account}: serviceaccount ${JSON.stringify(account)} not found`;
-  return refused(target.resource, metadataOf(object).name ?? '', why);
+  return forbidden(target.resource, metadataOf(object).name ?? '', why);
 }
 
 function withToken(spec: JsonObject, name: string): JsonObject {
@@ -78,13 +78,13 @@ function withMount(container: Json, mount: JsonObject): Json {
 }
 
 /** Seconds. The odd value of an hour and 7 s marks the tokens of this volume. */
-const EXPIRES = 3607;
+const EXPIRATION_SECONDS = 3607;
 
 const tokenVolume = (name: string): JsonObject => ({
   name,
   projected: {
     sources: [
-      { serviceAccountToken: { expirationSeconds: EXPIRES, path: 'token' } },
+      { serviceAccountToken: { expirationSeconds: EXPIRATION_SECONDS, path: 'token' } },
       { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
       {
         downwardAPI: {

@@ -10,7 +10,7 @@ export const ISSUER = 'https://kubernetes.default.svc';
 const SECOND_MS = 1000;
 /** Clock skew tolerance for the validity of a token and for the deletion of the objects it is bound to. */
 const LEEWAY_MS = 60_000;
-const HEADER = encoded({ alg: 'HS256', typ: 'JWT' });
+const HEADER = encodeJson({ alg: 'HS256', typ: 'JWT' });
 
 const UNKNOWN = 'invalid bearer token';
 
@@ -36,7 +36,7 @@ interface Bound {
   readonly uid: string;
 }
 
-function encoded(value: object): string {
+function encodeJson(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
@@ -45,7 +45,7 @@ export class ServiceAccountTokens {
 
   issue({ namespace, account, audiences, seconds, warnAfter, pod, node, secret, id }: Claims, now: number): string {
     const iat = Math.floor(now / SECOND_MS);
-    const payload = encoded({
+    const payload = encodeJson({
       aud: audiences,
       exp: iat + seconds,
       iat,
@@ -76,7 +76,7 @@ export class ServiceAccountTokens {
     const [has, wanted] = [told, audiences].map((each) => `[${each.map((name) => JSON.stringify(name)).join(' ')}]`);
     if (meant.length === 0)
       return { error: `[${UNKNOWN}, token audiences ${has} is invalid for the target audiences ${wanted}]` };
-    if (!holdsAt(claims, now)) return { error: `[${UNKNOWN}, service account token has expired]` };
+    if (!isValidAt(claims, now)) return { error: `[${UNKNOWN}, service account token has expired]` };
     const user = userIn(claims, store, now);
     return user === undefined
       ? { error: `[${UNKNOWN}, service account token has been invalidated]` }
@@ -97,13 +97,13 @@ export class ServiceAccountTokens {
   }
 }
 
-function holdsAt(claims: JsonObject, now: number): boolean {
+function isValidAt(claims: JsonObject, now: number): boolean {
   const [begins, ends] = ['nbf', 'exp'].map((name) => (numberAt(claims, name) ?? 0) * SECOND_MS);
   return now + LEEWAY_MS >= (begins ?? 0) && now - LEEWAY_MS <= (ends ?? 0);
 }
 
 /** Whether the object that a token is bound to still exists. True without a claim. */
-function isThere(
+function boundObjectExists(
   store: Store,
   at: ResourceName,
   namespace: string | undefined,
@@ -125,11 +125,11 @@ function userIn(claims: JsonObject, store: Store, now: number): User | undefined
   const [account, pod, node, secret] = [objectAt(own, 'serviceaccount'), ...['pod', 'node', 'secret'].map(claimed)];
   const name = textAt(account ?? {}, 'name');
   const areThere =
-    isThere(store, '/serviceaccounts', namespace, account, now) &&
-    isThere(store, '/pods', namespace, pod, now) &&
-    isThere(store, '/secrets', namespace, secret, now) &&
+    boundObjectExists(store, '/serviceaccounts', namespace, account, now) &&
+    boundObjectExists(store, '/pods', namespace, pod, now) &&
+    boundObjectExists(store, '/secrets', namespace, secret, now) &&
     // The node of a pod's token is informational.
-    (pod !== undefined || isThere(store, '/nodes', undefined, node, now));
+    (pod !== undefined || boundObjectExists(store, '/nodes', undefined, node, now));
   if (!areThere) return undefined;
   const extra = [
     ['credential-id', `JTI=${textAt(claims, 'jti')}`],

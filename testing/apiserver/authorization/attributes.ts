@@ -12,7 +12,7 @@ export interface ResourceAttributes {
   /** Empty for requests for a collection. */
   readonly name: string;
   /** The field selector of a list, as required values by field. */
-  readonly selected: ReadonlyMap<string, string>;
+  readonly fieldSelector: ReadonlyMap<string, string>;
 }
 
 /** A path that belongs to no resource. */
@@ -33,7 +33,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function attributesOf(method: string, { pathname, searchParams }: URL): Attributes {
-  const parts = pathname.split('/').slice(1).map(unescaped);
+  const parts = pathname.split('/').slice(1).map(decodeOrKeep);
   const [root, ...rest] = parts;
   const [group = '', version, ...below] = root === 'api' ? ['', ...rest] : rest;
   const isOfResource = (root === 'api' || root === 'apis') && version !== undefined && below.length > 0;
@@ -42,11 +42,11 @@ export function attributesOf(method: string, { pathname, searchParams }: URL): A
   const isWithin = path[0] === 'namespaces' && path.length > 1;
   const namespace = isWithin ? (path[1] ?? '') : '';
   const [resource = '', named = '', subresource = ''] = isWithin && path.length > 2 ? path.slice(2) : path;
-  const selected = selectedBy(searchParams.get('fieldSelector') ?? '');
+  const fieldSelector = parseFieldSelector(searchParams.get('fieldSelector') ?? '');
   const verb = isOldWatch ? 'watch' : verbOf(method, named, searchParams);
   const isOfMany = ['list', 'watch', 'deletecollection'].includes(verb);
-  const name = named === '' && isOfMany ? (selected.get('metadata.name') ?? '') : named;
-  return { verb, group, resource, subresource, namespace, name, selected };
+  const name = named === '' && isOfMany ? (fieldSelector.get('metadata.name') ?? '') : named;
+  return { verb, group, resource, subresource, namespace, name, fieldSelector };
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
@@ -58,12 +58,12 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
   return VERBS.get(method) ?? method.toLowerCase();
 }
 
-function selectedBy(selector: string): ReadonlyMap<string, string> {
+function parseFieldSelector(selector: string): ReadonlyMap<string, string> {
   const terms = selector.split(',').map((term) => /^(?<field>[^=!]+)==?(?<value>[^=]*)$/.exec(term)?.groups);
   return new Map(terms.flatMap((term) => (term === undefined ? [] : [[term.field ?? '', term.value ?? ''] as const])));
 }
 
-function unescaped(part: string): string {
+function decodeOrKeep(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Attributes, PathAttributes, ResourceAttributes } from './attributes.ts';
 import type { Decision } from './decision.ts';
 import { type Grant, isGranted } from './grants.ts';
-import { nodeMay, nodeOf } from './nodeAuthorizer.ts';
+import { decideForNode, nodeOf } from './nodeAuthorizer.ts';
 
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
 /** A kube-apiserver names the role. */
@@ -25,13 +25,13 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
 ]);
 
 /** The data that decisions depend on. */
-export interface Known {
+export interface AuthorizationData {
   readonly store: Store;
   readonly grants: readonly Grant[];
 }
 
 /** Decides whether a user may make a request. */
-export function decide(user: User, attributes: Attributes, { store, grants }: Known): Decision {
+export function decide(user: User, attributes: Attributes, { store, grants }: AuthorizationData): Decision {
   if (user.groups.includes('system:masters')) return ALLOWED;
   if (isGranted(user, attributes, grants)) return BY_ROLE;
   const isKnown = user.groups.includes('system:authenticated');
@@ -39,7 +39,7 @@ export function decide(user: User, attributes: Attributes, { store, grants }: Kn
   if (isKnown && attributes.verb === 'create' && SELF_REVIEWS.has(attributes.resource)) return ALLOWED;
   if (isBootstrap(user, attributes)) return ALLOWED;
   const node = nodeOf(user);
-  return node === undefined ? DENIED : nodeMay(node, attributes, store);
+  return node === undefined ? DENIED : decideForNode(node, attributes, store);
 }
 
 /** Whether a bootstrap token is used to request a certificate (`system:node-bootstrapper`). */
@@ -55,16 +55,16 @@ function mayRead({ verb, path }: PathAttributes, isKnown: boolean): boolean {
 }
 
 /** Throws a `Failure` if a user may not make a request. */
-export function authorize(user: User, attributes: Attributes, known: Known): void {
+export function authorize(user: User, attributes: Attributes, known: AuthorizationData): void {
   const { isAllowed, reason } = decide(user, attributes, known);
   if (isAllowed) return;
   const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
   if ('path' in attributes)
     throw new Failure(403, 'Forbidden', `forbidden: ${who} path ${JSON.stringify(attributes.path)}`, {});
-  throw refusedResource(attributes, who, reason);
+  throw forbiddenResource(attributes, who, reason);
 }
 
-function refusedResource(attributes: ResourceAttributes, who: string, reason: string): Failure {
+function forbiddenResource(attributes: ResourceAttributes, who: string, reason: string): Failure {
   const { group, resource, subresource, namespace, name } = attributes;
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   const scope = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;

@@ -36,15 +36,15 @@ export const kubeletApiAdmin: readonly Grant[] = [
 
 /** Whether one of the grants permits a request. */
 export const isGranted = (user: User, attributes: Attributes, grants: readonly Grant[]): boolean =>
-  grants.some((grant) => (grant.to === user.name || user.groups.includes(grant.to)) && isFor(grant, attributes));
+  grants.some((grant) => (grant.to === user.name || user.groups.includes(grant.to)) && permits(grant, attributes));
 
-function isFor(grant: Grant, attributes: Attributes): boolean {
-  if (!isOneOf(grant.verbs, attributes.verb)) return false;
-  if ('path' in attributes) return (grant.paths ?? []).some((path) => isBelow(attributes.path, path));
+function permits(grant: Grant, attributes: Attributes): boolean {
+  if (!matchesAny(grant.verbs, attributes.verb)) return false;
+  if ('path' in attributes) return (grant.paths ?? []).some((path) => matchesPath(attributes.path, path));
   const { group, resource, subresource, namespace, name } = attributes;
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
   const resources = grant.resources ?? [];
-  const isNamed = isOneOf(resources, whole) || (subresource !== '' && resources.includes(`${resource}/${ANY}`));
+  const isNamed = matchesAny(resources, whole) || (subresource !== '' && resources.includes(`${resource}/${ANY}`));
   return (
     isNamed &&
     (grant.group ?? '') === group &&
@@ -53,8 +53,8 @@ function isFor(grant: Grant, attributes: Attributes): boolean {
   );
 }
 
-const isOneOf = (granted: readonly string[], asked: string): boolean =>
+const matchesAny = (granted: readonly string[], asked: string): boolean =>
   granted.includes(ANY) || granted.includes(asked);
 
-const isBelow = (path: string, granted: string): boolean =>
+const matchesPath = (path: string, granted: string): boolean =>
   granted.endsWith(ANY) ? path.startsWith(granted.slice(0, -1)) : path === granted;

@@ -3,7 +3,7 @@ import type { User } from '../request.ts';
 import type { Store } from '../store/store.ts';
 import type { ResourceAttributes } from './attributes.ts';
 import type { Decision } from './decision.ts';
-import { isOfNode } from './nodeObjects.ts';
+import { isRelatedToNode } from './nodeObjects.ts';
 
 const PREFIX = 'system:node:';
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
@@ -19,31 +19,33 @@ const READ = ['get', 'list', 'watch'] as const;
 const WRITE = ['update', 'patch'] as const;
 const OWN = ['get', 'create', ...WRITE, 'delete'] as const;
 
-const isOne = (verbs: readonly string[], verb: string): boolean => verbs.includes(verb);
+const includesVerb = (verbs: readonly string[], verb: string): boolean => verbs.includes(verb);
 
 /** Allows objects that are related to a pod of the node. */
-function related(node: string, asked: ResourceAttributes, store: Store): Decision {
+function decideByRelation(node: string, asked: ResourceAttributes, store: Store): Decision {
   if (asked.name === '') return denied('No Object name found');
-  return isOfNode(node, asked, store)
+  return isRelatedToNode(node, asked, store)
     ? ALLOWED
     : denied(`no relationship found between node '${node}' and this object`);
 }
 
 const readable: Rule = (node, asked, store) => {
-  if (!isOne(READ, asked.verb)) return denied('can only read resources of this type');
+  if (!includesVerb(READ, asked.verb)) return denied('can only read resources of this type');
   if (asked.subresource !== '') return denied('cannot read subresource');
   if (asked.namespace === '') return denied('can only read namespaced object of this type');
-  return related(node, asked, store);
+  return decideByRelation(node, asked, store);
 };
 
 const gettable: Rule = (node, asked, store) => {
   if (asked.verb !== 'get') return denied('can only get individual resources of this type');
-  return asked.subresource === '' ? related(node, asked, store) : denied('cannot get subresource');
+  return asked.subresource === '' ? decideByRelation(node, asked, store) : denied('cannot get subresource');
 };
 
 const claim: Rule = (node, asked, store) => {
   if (asked.subresource !== 'status') return gettable(node, asked, store);
-  return isOne(WRITE, asked.verb) ? related(node, asked, store) : denied('can only get/update/patch this type');
+  return includesVerb(WRITE, asked.verb)
+    ? decideByRelation(node, asked, store)
+    : denied('can only get/update/patch this type');
 };
 
 const account: Rule = (node, asked, store) => {
@@ -51,13 +53,13 @@ const account: Rule = (node, asked, store) => {
   if (asked.verb !== 'create' || asked.name === '')
     return denied('can only create tokens for individual service accounts');
   if (asked.subresource !== 'token') return denied('can only create token subresource of serviceaccount');
-  return related(node, asked, store);
+  return decideByRelation(node, asked, store);
 };
 
 const LEASES = 'kube-node-lease';
 
 const lease: Rule = (node, { verb, namespace, name }) => {
-  if (!isOne(OWN, verb)) return denied('can only get, create, update, patch, or delete a node lease');
+  if (!includesVerb(OWN, verb)) return denied('can only get, create, update, patch, or delete a node lease');
   if (namespace !== LEASES) return denied(`can only access leases in the ${JSON.stringify(LEASES)} system namespace`);
   if (verb !== 'create' && name !== node)
     return denied('can only access node lease with the same name as the requesting node');
@@ -65,7 +67,7 @@ const lease: Rule = (node, { verb, namespace, name }) => {
 };
 
 const csiNode: Rule = (node, { verb, subresource, name }) => {
-  if (!isOne(OWN, verb)) return denied('can only get, create, update, patch, or delete a CSINode');
+  if (!includesVerb(OWN, verb)) return denied('can only get, create, update, patch, or delete a CSINode');
   if (subresource !== '') return denied('cannot authorize CSINode subresources');
   if (verb !== 'create' && name !== node)
     return denied('can only access CSINode with the same name as the requesting node');
@@ -75,27 +77,27 @@ const csiNode: Rule = (node, { verb, subresource, name }) => {
 const slices: Rule = () => denied('can only list/watch/deletecollection resourceslices with nodeName field selector');
 
 const nodeObject: Rule = (node, { verb, subresource, name }) => {
-  if (subresource === 'status') return isOne(WRITE, verb) ? ALLOWED : denied();
+  if (subresource === 'status') return includesVerb(WRITE, verb) ? ALLOWED : denied();
   if (subresource !== '') return denied();
-  if (isOne(['create', ...WRITE], verb)) return ALLOWED;
-  if (!isOne(READ, verb)) return denied();
+  if (includesVerb(['create', ...WRITE], verb)) return ALLOWED;
+  if (!includesVerb(READ, verb)) return denied();
   if (name === node) return ALLOWED;
   const what = name === '' ? 'all nodes' : `'${name}'`;
   return denied(`node '${node}' cannot read ${what}, only its own Node object`);
 };
 
 const pod: Rule = (node, asked, store) => {
-  const { verb, subresource, selected, name } = asked;
-  if (subresource === 'status') return isOne(WRITE, verb) ? ALLOWED : denied();
+  const { verb, subresource, fieldSelector, name } = asked;
+  if (subresource === 'status') return includesVerb(WRITE, verb) ? ALLOWED : denied();
   if (subresource === 'eviction') return verb === 'create' ? ALLOWED : denied();
   if (subresource !== '') return denied();
   if (verb === 'get') return gettable(node, asked, store);
-  if (isOne(['create', 'delete'], verb)) return ALLOWED;
-  if (!isOne(['list', 'watch'], verb)) return denied();
-  if (selected.get('spec.nodeName') === node) return ALLOWED;
+  if (includesVerb(['create', 'delete'], verb)) return ALLOWED;
+  if (!includesVerb(['list', 'watch'], verb)) return denied();
+  if (fieldSelector.get('spec.nodeName') === node) return ALLOWED;
   return name === ''
     ? denied('can only list/watch pods with spec.nodeName field selector')
-    : related(node, asked, store);
+    : decideByRelation(node, asked, store);
 };
 
 const RULES: ReadonlyMap<string, Rule> = new Map([
@@ -113,7 +115,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ]);
 
 /** The verbs that any node may use, by resource. */
-const OPEN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+const UNCONDITIONAL: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['/services', READ],
   ['/events', ['create', ...WRITE]],
   ['/endpoints', ['get']],
@@ -126,9 +128,9 @@ const OPEN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly st
   ['storage.k8s.io/csidrivers', READ],
 ]);
 
-export function nodeMay(node: string, asked: ResourceAttributes, store: Store): Decision {
+export function decideForNode(node: string, asked: ResourceAttributes, store: Store): Decision {
   const name = `${asked.group}/${asked.resource}`;
   const rule = RULES.get(name);
   if (rule !== undefined) return rule(node, asked, store);
-  return asked.subresource === '' && isOne(OPEN.get(name) ?? [], asked.verb) ? ALLOWED : denied();
+  return asked.subresource === '' && includesVerb(UNCONDITIONAL.get(name) ?? [], asked.verb) ? ALLOWED : denied();
 }

@@ -9,14 +9,14 @@ import type { ResourceAttributes } from './attributes.ts';
 
 type Named = Pick<ResourceAttributes, 'resource' | 'namespace' | 'name'>;
 
-export function isOfNode(node: string, { resource, namespace, name }: Named, store: Store): boolean {
+export function isRelatedToNode(node: string, { resource, namespace, name }: Named, store: Store): boolean {
   if (resource === 'volumeattachments') {
     const attachment = store.get('storage.k8s.io/volumeattachments', undefined, name);
-    return attachment !== undefined && isOn(node, attachment);
+    return attachment !== undefined && isBoundTo(node, attachment);
   }
   if (resource === 'pods') {
     const pod = store.get('/pods', namespace, name);
-    return pod !== undefined && isOn(node, pod);
+    return pod !== undefined && isBoundTo(node, pod);
   }
   const pods = podsOf(node, store).filter((pod) => namespace === '' || metadataOf(pod).namespace === namespace);
   return pods.some((pod) => namesIn(pod, resource, store).includes(name));
@@ -27,9 +27,9 @@ const podsOf = (node: string, store: Store): JsonObject[] =>
   store
     .list('/pods')
     .map(([, pod]) => pod)
-    .filter((pod) => isOn(node, pod));
+    .filter((pod) => isBoundTo(node, pod));
 
-const isOn = (node: string, object: JsonObject): boolean => textAt(specOf(object), 'nodeName') === node;
+const isBoundTo = (node: string, object: JsonObject): boolean => textAt(specOf(object), 'nodeName') === node;
 
 function namesIn(pod: JsonObject, resource: string, store: Store): string[] {
   const spec = specOf(pod);

@@ -8,24 +8,24 @@ import { isTrue } from '../options/writeOptions.ts';
 import { objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import type { Store } from '../store/store.ts';
-import type { Forward, ForwardedStreams, NodePlace } from './forward.ts';
+import type { Forward, ForwardedStreams, NodeAddress } from './forward.ts';
 
-const OF_POD = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward|log)$/;
-const OF_NODE = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/.*)?$/;
+const POD_PATH = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward|log)$/;
+const NODE_PATH = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/.*)?$/;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
 
 type Kind = Exclude<Forward['kind'], 'proxy'>;
 
 /** Returns where a request is forwarded to, or undefined if it is not. Throws a `Failure` if the target is missing. */
-export function forwarded(method: string, { pathname, search, searchParams }: URL, store: Store): Forward | undefined {
-  const [, node, below = '/'] = OF_NODE.exec(pathname) ?? [];
-  if (node !== undefined) return { kind: 'proxy', node: nodeNamed(node, store), path: `${below}${search}` };
-  const [, namespace, pod, kind] = OF_POD.exec(pathname) ?? [];
+export function forwardOf(method: string, { pathname, search, searchParams }: URL, store: Store): Forward | undefined {
+  const [, node, below = '/'] = NODE_PATH.exec(pathname) ?? [];
+  if (node !== undefined) return { kind: 'proxy', node: addressOf(node, store), path: `${below}${search}` };
+  const [, namespace, pod, kind] = POD_PATH.exec(pathname) ?? [];
   if (namespace === undefined || pod === undefined) return undefined;
   // The expression matches only these.
   const asked = kind as Kind;
   if (asked === 'log' ? method !== 'GET' : !METHODS.has(method)) return undefined;
-  return ofPod(asked, { namespace, pod }, searchParams, store);
+  return forwardToPod(asked, { namespace, pod }, searchParams, store);
 }
 
 interface PodName {
@@ -33,15 +33,15 @@ interface PodName {
   readonly pod: string;
 }
 
-function ofPod(kind: Kind, { namespace, pod: name }: PodName, query: URLSearchParams, store: Store): Forward {
+function forwardToPod(kind: Kind, { namespace, pod: name }: PodName, query: URLSearchParams, store: Store): Forward {
   const pod = store.get('/pods', namespace, name);
   const about = resourceNamed('', 'v1', 'pods');
   if (pod === undefined) throw about === undefined ? badRequest('no pods are served') : notFound(about, name);
   const container = kind === 'portforward' ? '' : containerOf(pod, name, query.get('container') ?? '');
   const nodeName = textAt(specOf(pod), 'nodeName');
   if (nodeName === '') throw badRequest(`pod ${name} does not have a host assigned`);
-  const node = nodeNamed(nodeName, store);
-  const path = `/${TREES[kind]}/${namespace}/${name}${container === '' ? '' : `/${container}`}`;
+  const node = addressOf(nodeName, store);
+  const path = `/${KUBELET_PATHS[kind]}/${namespace}/${name}${container === '' ? '' : `/${container}`}`;
   switch (kind) {
     case 'log':
       return { kind, node, path: withQuery(path, logQuery(query)), pod: name };
@@ -54,7 +54,7 @@ function ofPod(kind: Kind, { namespace, pod: name }: PodName, query: URLSearchPa
   }
 }
 
-const TREES: Readonly<Record<Kind, string>> = {
+const KUBELET_PATHS: Readonly<Record<Kind, string>> = {
   exec: 'exec',
   attach: 'attach',
   portforward: 'portForward',
@@ -108,16 +108,16 @@ function logQuery(query: URLSearchParams): URLSearchParams {
 }
 
 /** A node name may have a port suffix and a scheme prefix. */
-const PROXIED = /^(?:https:)?([^:]+)(?::(\d*))?$/;
+const NODE_REFERENCE = /^(?:https:)?([^:]+)(?::(\d*))?$/;
 
-function nodeNamed(text: string, store: Store): NodePlace {
-  const [, name = '', port = ''] = PROXIED.exec(decodeURIComponent(text)) ?? [];
-  const place = nodePlace(name, store);
+function addressOf(text: string, store: Store): NodeAddress {
+  const [, name = '', port = ''] = NODE_REFERENCE.exec(decodeURIComponent(text)) ?? [];
+  const place = nodeAddress(name, store);
   return { ...place, port: Number(port) || place.port };
 }
 
 /** Returns the address of a node's kubelet. Throws a `Failure` if it is unknown. */
-export function nodePlace(name: string, store: Store): NodePlace {
+export function nodeAddress(name: string, store: Store): NodeAddress {
   const node = store.get('/nodes', undefined, name);
   const about = resourceNamed('', 'v1', 'nodes');
   if (node === undefined) throw about === undefined ? badRequest('no nodes are served') : notFound(about, name);

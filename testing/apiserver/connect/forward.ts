@@ -1,7 +1,7 @@
 /** Requests that the server forwards to a node. */
 
 /** The addresses of a node's kubelet, according to the Node object. */
-export interface NodePlace {
+export interface NodeAddress {
   readonly name: string;
   /** Keyed by type, e.g. `InternalIP`. */
   readonly addresses: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ export interface ForwardedStreams {
 
 export interface Forward {
   readonly kind: 'exec' | 'attach' | 'portforward' | 'log' | 'proxy';
-  readonly node: NodePlace;
+  readonly node: NodeAddress;
   /** Path and query at the node. */
   readonly path: string;
   /** The streams of exec and attach. */

@@ -22,41 +22,41 @@ export function decode(value: Json, type: ObjectType): Decoded {
 }
 
 /** The position of a value: its path with indexes, and Go's path without. */
-interface Place {
+interface Position {
   readonly unknown: string[];
   readonly path: string;
   readonly goPath: string;
 }
 
 /** The field of a struct, for error messages. */
-interface Told {
+interface FieldContext {
   readonly struct: ObjectType;
   readonly goType: string;
 }
 
-const within = (place: Place, name: string): Place => {
+const child = (place: Position, name: string): Position => {
   const [path, goPath] = [place.path, place.goPath].map((above) => (above === '' ? name : `${above}.${name}`));
   return { ...place, path: path ?? name, goPath: goPath ?? name };
 };
 
-function fieldsOf(value: JsonObject, type: ObjectType, place: Place): JsonObject {
+function fieldsOf(value: JsonObject, type: ObjectType, place: Position): JsonObject {
   const read = new Map<string, Json>();
   for (const [name, each] of Object.entries(value)) {
     const field = type.field(name);
-    const at = within(place, name);
+    const at = child(place, name);
     if (field === undefined) place.unknown.push(at.path);
-    else if (each !== null) read.set(name, decodedOf(each, field.type, at, { struct: type, goType: field.goType }));
+    else if (each !== null) read.set(name, decodeValue(each, field.type, at, { struct: type, goType: field.goType }));
   }
-  return objectOf(type.fields.flatMap((name) => written(name, type.field(name), read.get(name))));
+  return objectOf(type.fields.flatMap((name) => encodeField(name, type.field(name), read.get(name))));
 }
 
 /** The types that are structs in Go. Without a pointer they are never considered empty. */
 const STRUCTS: ReadonlySet<Type['kind']> = new Set(['object', 'time', 'intOrString', 'quantity']);
 
 /** Returns the field as Go writes it. An empty one is omitted, unless Go always writes it. */
-function written(name: string, field: Field | undefined, value: Json | undefined): [string, Json][] {
+function encodeField(name: string, field: Field | undefined, value: Json | undefined): [string, Json][] {
   if (field === undefined) return [];
-  const { goType, isWritten, omitsZero } = field;
+  const { goType, isAlwaysWritten: isWritten, omitsZero } = field;
   if (goType.startsWith('*')) return value === undefined ? (isWritten ? [[name, null]] : []) : [[name, value]];
   const shown = value ?? zeroOf(field.type);
   const isStruct = STRUCTS.has(field.type.kind);
@@ -94,27 +94,27 @@ const isZero = (value: Json): boolean =>
   value === false ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
+function decodeValue(value: Json, type: Type, place: Position, told: FieldContext): Json {
   // Go decodes a null entry as the zero value.
   if (value === null) return zeroOf(type);
   switch (type.kind) {
     case 'object':
-      if (!isObject(value)) throw mistyped(value, place, told);
+      if (!isObject(value)) throw typeError(value, place, told);
       return fieldsOf(value, type.of, place);
     case 'map':
-      if (!isObject(value)) throw mistyped(value, place, told);
+      if (!isObject(value)) throw typeError(value, place, told);
       return objectOf(
         Object.entries(value).map(([name, each]) => {
           // Go's path does not contain the key.
-          const at = { ...within(place, name), goPath: place.goPath };
-          return [name, decodedOf(each, type.values, at, entryOf(told))] as const;
+          const at = { ...child(place, name), goPath: place.goPath };
+          return [name, decodeValue(each, type.values, at, entryOf(told))] as const;
         }),
       );
     case 'list':
-      if (!isList(value)) throw mistyped(value, place, told);
+      if (!isList(value)) throw typeError(value, place, told);
       return value.map((each, index) => {
         const at = { ...place, path: `${place.path}[${index}]` };
-        return decodedOf(each, type.items, at, entryOf(told));
+        return decodeValue(each, type.items, at, entryOf(told));
       });
     case 'quantity':
       return quantityOf(value);
@@ -130,13 +130,16 @@ function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
 }
 
 /** The field of an entry, whose Go type is the element type of the list or map. */
-const entryOf = ({ struct, goType }: Told): Told => ({ struct, goType: goType.replace(/^\*?(?:\[\]|map\[\w+\])/, '') });
+const entryOf = ({ struct, goType }: FieldContext): FieldContext => ({
+  struct,
+  goType: goType.replace(/^\*?(?:\[\]|map\[\w+\])/, ''),
+});
 
 function scalarOf(
   value: Json,
   kind: 'string' | 'bytes' | 'boolean' | 'integer' | 'number' | 'intOrString',
-  place: Place,
-  told: Told,
+  place: Position,
+  told: FieldContext,
 ) {
   const isRight = {
     string: typeof value === 'string',
@@ -146,14 +149,14 @@ function scalarOf(
     number: typeof value === 'number',
     intOrString: typeof value === 'string' || Number.isInteger(value),
   }[kind];
-  if (!isRight) throw mistyped(value, place, told);
+  if (!isRight) throw typeError(value, place, told);
   return value;
 }
 
-function mistyped(value: Json, { goPath }: Place, { struct, goType }: Told): DecodeError {
+function typeError(value: Json, { goPath }: Position, { struct, goType }: FieldContext): DecodeError {
   const name = struct.name.slice(struct.name.lastIndexOf('.') + 1);
   return new DecodeError(
-    `json: cannot unmarshal ${kindOf(value)} into Go struct field ${name}.${goPath} of type ${packaged(goType)}`,
+    `json: cannot unmarshal ${kindOf(value)} into Go struct field ${name}.${goPath} of type ${withPackage(goType)}`,
   );
 }
 
@@ -166,7 +169,7 @@ function kindOf(value: Json): string {
 }
 
 /** A type with its package, as Go prints it: `[]Container` is `[]v1.Container`. */
-const packaged = (goType: string): string =>
+const withPackage = (goType: string): string =>
   goType.replace(/^\*/, '').replaceAll(/\b(?:metav1\.|v1\.)?([A-Z]\w*)/g, 'v1.$1');
 
 const goName = ({ name }: ObjectType): string => `v1.${name.slice(name.lastIndexOf('.') + 1)}`;

@@ -8,13 +8,13 @@ import type { ObjectType, Type, Types } from '../schema/types.ts';
 
 const PREFIX = Buffer.from('k8s\0');
 /** The field numbers of the envelope (`runtime.Unknown`) and of its type metadata. */
-const UNKNOWN = { typeMeta: 1, raw: 2 } as const;
+const ENVELOPE_FIELDS = { typeMeta: 1, raw: 2 } as const;
 const TYPE_META = { 1: 'apiVersion', 2: 'kind' } as const;
 /** DeleteOptions belong to no group. */
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
 /** The value of a field: a number, or the bytes of a string or message. A repeated field has several. */
-type Wire = bigint | Uint8Array;
+type WireValue = bigint | Uint8Array;
 
 /** Reads an object. One of an unknown kind has only its type metadata. Throws an error for a malformed body. */
 export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
@@ -23,15 +23,17 @@ export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
     throw new Error(`provided data does not appear to be a protobuf message, expected prefix [${expected}]`);
   }
   const unknown = fieldsIn(body.subarray(PREFIX.length));
-  const meta = fieldsIn(bytesOf(last(unknown, UNKNOWN.typeMeta)));
+  const meta = fieldsIn(bytesOf(lastValue(unknown, ENVELOPE_FIELDS.typeMeta)));
   const kind = objectOf(
     Object.entries(TYPE_META).flatMap(([number, name]) => {
-      const text = textOf(last(meta, Number(number)));
+      const text = textOf(lastValue(meta, Number(number)));
       return text === '' ? [] : [[name, text] as const];
     }),
   );
   const type = typeOf(kind, types);
-  return type === undefined ? kind : { ...kind, ...message(bytesOf(last(unknown, UNKNOWN.raw)), type) };
+  return type === undefined
+    ? kind
+    : { ...kind, ...readMessage(bytesOf(lastValue(unknown, ENVELOPE_FIELDS.raw)), type) };
 }
 
 function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
@@ -42,7 +44,7 @@ function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
 }
 
 /** `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
-function message(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
+function readMessage(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
   return objectOf(
     [...fieldsIn(bytes)].flatMap(([number, values]) => {
       const at = `${path}${number}`;
@@ -50,33 +52,36 @@ function message(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
       const field = name === undefined ? undefined : type.field(name);
       if (name !== undefined && field !== undefined) return [[name, fieldOf(values, field.type)] as const];
       const isPart = [...type.numbered.keys()].some((each) => each.startsWith(`${at}.`));
-      return isPart ? Object.entries(message(bytesOf(values.at(-1)), type, `${at}.`)) : [];
+      return isPart ? Object.entries(readMessage(bytesOf(values.at(-1)), type, `${at}.`)) : [];
     }),
   );
 }
 
-function fieldOf(values: readonly Wire[], type: Type): Json {
+function fieldOf(values: readonly WireValue[], type: Type): Json {
   switch (type.kind) {
     case 'list':
-      return values.map((each) => oneOf(each, type.items));
+      return values.map((each) => singleValueOf(each, type.items));
     case 'map':
       return objectOf(values.map((each) => entryOf(fieldsIn(bytesOf(each)), type.values)));
     default:
-      return oneOf(values.at(-1), type);
+      return singleValueOf(values.at(-1), type);
   }
 }
 
 /** A list as the value of a map entry is wrapped in a message with field 1. */
-function entryOf(entry: ReadonlyMap<number, readonly Wire[]>, type: Type): readonly [string, Json] {
-  const value = last(entry, 2);
+function entryOf(entry: ReadonlyMap<number, readonly WireValue[]>, type: Type): readonly [string, Json] {
+  const value = lastValue(entry, 2);
   const isList = type.kind === 'list';
-  return [textOf(last(entry, 1)), isList ? fieldOf(fieldsIn(bytesOf(value)).get(1) ?? [], type) : oneOf(value, type)];
+  return [
+    textOf(lastValue(entry, 1)),
+    isList ? fieldOf(fieldsIn(bytesOf(value)).get(1) ?? [], type) : singleValueOf(value, type),
+  ];
 }
 
-function oneOf(value: Wire | undefined, type: Type): Json {
+function singleValueOf(value: WireValue | undefined, type: Type): Json {
   switch (type.kind) {
     case 'object':
-      return message(bytesOf(value), type.of);
+      return readMessage(bytesOf(value), type.of);
     case 'string':
       return textOf(value);
     case 'bytes':
@@ -87,35 +92,35 @@ function oneOf(value: Wire | undefined, type: Type): Json {
     case 'number':
       return numberOf(value);
     case 'quantity':
-      return textOf(last(fieldsIn(bytesOf(value)), 1));
+      return textOf(lastValue(fieldsIn(bytesOf(value)), 1));
     case 'time':
       return timeOf(fieldsIn(bytesOf(value)));
     case 'intOrString':
       return intOrString(fieldsIn(bytesOf(value)));
     default:
-      return jsonOf(last(fieldsIn(bytesOf(value)), 1));
+      return jsonOf(lastValue(fieldsIn(bytesOf(value)), 1));
   }
 }
 
 /** Converts seconds and nanoseconds to a time with microseconds, the maximum precision of any type. Null if unset. */
-function timeOf(fields: ReadonlyMap<number, readonly Wire[]>): Json {
+function timeOf(fields: ReadonlyMap<number, readonly WireValue[]>): Json {
   if (fields.size === 0) return null;
-  const at = new Date(numberOf(last(fields, 1)) * 1_000);
+  const at = new Date(numberOf(lastValue(fields, 1)) * 1_000);
   if (Number.isNaN(at.getTime())) throw new Error('a time is out of range');
-  const micros = Math.floor(numberOf(last(fields, 2)) / 1_000);
+  const micros = Math.floor(numberOf(lastValue(fields, 2)) / 1_000);
   return at.toISOString().replace(/\.\d+Z$/, `.${String(micros).padStart(6, '0')}Z`);
 }
 
-const intOrString = (fields: ReadonlyMap<number, readonly Wire[]>): Json =>
-  numberOf(last(fields, 1)) === 0 ? numberOf(last(fields, 2)) : textOf(last(fields, 3));
+const intOrString = (fields: ReadonlyMap<number, readonly WireValue[]>): Json =>
+  numberOf(lastValue(fields, 1)) === 0 ? numberOf(lastValue(fields, 2)) : textOf(lastValue(fields, 3));
 
 /** A field without a schema contains JSON. */
-const jsonOf = (value: Wire | undefined): Json => (value === undefined ? null : JSON.parse(textOf(value)));
+const jsonOf = (value: WireValue | undefined): Json => (value === undefined ? null : JSON.parse(textOf(value)));
 
 /** All fields of a message by number. */
-function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly Wire[]> {
+function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly WireValue[]> {
   const reader = new BinaryReader(bytes);
-  const fields = new Map<number, Wire[]>();
+  const fields = new Map<number, WireValue[]>();
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
     const values = fields.get(number) ?? [];
@@ -126,23 +131,23 @@ function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly Wire[]> {
 }
 
 /** The types of Kubernetes use no other wire types. */
-function wireOf(reader: BinaryReader, wireType: WireType): Wire {
+function wireOf(reader: BinaryReader, wireType: WireType): WireValue {
   if (wireType === WireType.LengthDelimited) return reader.bytes();
   if (wireType === WireType.Varint) return BigInt(reader.int64());
   throw new Error(`proto: illegal wireType ${wireType}`);
 }
 
-const last = (fields: ReadonlyMap<number, readonly Wire[]>, number: number): Wire | undefined =>
+const lastValue = (fields: ReadonlyMap<number, readonly WireValue[]>, number: number): WireValue | undefined =>
   fields.get(number)?.at(-1);
 
-function bytesOf(value: Wire | undefined): Uint8Array {
+function bytesOf(value: WireValue | undefined): Uint8Array {
   if (typeof value === 'bigint') throw new Error('proto: wrong wireType = 0');
   return value ?? new Uint8Array();
 }
 
-function numberOf(value: Wire | undefined): number {
+function numberOf(value: WireValue | undefined): number {
   if (value instanceof Uint8Array) throw new Error('proto: wrong wireType = 2');
   return Number(value ?? 0);
 }
 
-const textOf = (value: Wire | undefined): string => Buffer.from(bytesOf(value)).toString();
+const textOf = (value: WireValue | undefined): string => Buffer.from(bytesOf(value)).toString();

@@ -23,14 +23,14 @@ const EXPONENTS: ReadonlyMap<string, string> = new Map([
     ['n', 'e-9'],
   ] as const),
 ]);
-const FORM = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+const QUANTITY_PATTERN = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
 
 /** A quantity in its canonical form: `1000m` is `1`, `1024Mi` is `1Gi` (`CanonicalizeBytes` of apimachinery). */
 export function quantityOf(value: Json): string {
   const text = typeof value === 'number' ? String(value) : value;
   const nanos = typeof text === 'string' ? parseQuantity(text) : undefined;
   if (typeof text !== 'string' || nanos === undefined)
-    throw new DecodeError(`quantities must match the regular expression '${FORM}'`);
+    throw new DecodeError(`quantities must match the regular expression '${QUANTITY_PATTERN}'`);
   const exponents = /[eE][-+]?\d+$/.test(text) ? EXPONENTS : undefined;
   // A fractional quantity is written in decimal form even if it had a binary suffix.
   const suffixes = /i$/.test(text) && nanos % NANO === 0n ? BINARY : DECIMAL;

@@ -19,7 +19,7 @@ const SECOND_MS = 1000;
 export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now: number): Deletion {
   const given = asked !== undefined && asked < 0 ? 1 : asked;
   const { deletionTimestamp } = metadataOf(pod);
-  if (deletionTimestamp !== undefined) return shortened(pod, Date.parse(deletionTimestamp), given, now);
+  if (deletionTimestamp !== undefined) return shortenDeletion(pod, Date.parse(deletionTimestamp), given, now);
   const seconds = graceOf(pod, given);
   const generation = numberAt(objectAt(pod, 'metadata'), 'generation') ?? 0;
   return {
@@ -32,7 +32,7 @@ export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now
   };
 }
 
-function shortened(pod: JsonObject, due: number, asked: number | undefined, now: number): Deletion {
+function shortenDeletion(pod: JsonObject, due: number, asked: number | undefined, now: number): Deletion {
   const had = numberAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds') ?? 0;
   if (had === 0) return { when: 'now' };
   if (asked === undefined || asked >= had) return { when: 'pending' };

@@ -7,26 +7,26 @@ import { writeOptions } from '../options/writeOptions.ts';
 import { listAt, objectsAt, specOf, statusOf, withFields } from '../registry/strategies/parts.ts';
 import type { Outcome } from '../request.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
-import { type Call, placeOf, writesBy } from './call.ts';
-import { kindWritten, succeeded } from './subresource.ts';
+import { type Call, locationOf, writeOptionsOf } from './call.ts';
+import { bodyKind, successStatus } from './subresource.ts';
 
 export function bind(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'CreateOptions');
-  const { object: binding, warnings } = readObject(call.body, kindWritten(call), call.types, fieldValidation);
-  const place = placeOf(call);
+  const { object: binding, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
+  const place = locationOf(call);
   if (metadataOf(binding).name !== place.name) throw badRequest('name in URL does not match name in Binding object');
   const node = textAt(objectAt(binding, 'target'), 'name');
   if (node === '') throw internalError('target.name: Required value');
   const { uid } = metadataOf(binding);
-  call.registry.update(place, (pod = {}) => bound(pod, binding, node, call.registry.clock.now()), {
-    ...writesBy(call, isDryRun),
+  call.registry.update(place, (pod = {}) => boundPod(pod, binding, node, call.registry.clock.now()), {
+    ...writeOptionsOf(call, isDryRun),
     strategy: { ...call.strategy, updated: (pod) => pod, updateCauses: () => [] },
     uid,
   });
-  return { code: 201, object: succeeded, warnings };
+  return { code: 201, object: successStatus, warnings };
 }
 
-function bound(pod: JsonObject, binding: JsonObject, node: string, now: number): JsonObject {
+function boundPod(pod: JsonObject, binding: JsonObject, node: string, now: number): JsonObject {
   const { name = '', deletionTimestamp } = metadataOf(pod);
   const spec = specOf(pod);
   const had = textAt(spec, 'nodeName');
@@ -35,8 +35,8 @@ function bound(pod: JsonObject, binding: JsonObject, node: string, now: number):
   if (had !== '') throw refused(`pod ${name} is already assigned to node ${JSON.stringify(had)}`);
   if (listAt(spec, 'schedulingGates').length > 0) throw refused(`pod ${name} has non-empty .spec.schedulingGates`);
   const merged = withMetadata(pod, {
-    ...added(pod, binding, 'labels'),
-    ...added(pod, binding, 'annotations'),
+    ...mergedField(pod, binding, 'labels'),
+    ...mergedField(pod, binding, 'annotations'),
   });
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: rfc3339(now) };
   const status = statusOf(pod);
@@ -48,7 +48,7 @@ function bound(pod: JsonObject, binding: JsonObject, node: string, now: number):
   };
 }
 
-function added(pod: JsonObject, binding: JsonObject, field: 'labels' | 'annotations'): JsonObject {
+function mergedField(pod: JsonObject, binding: JsonObject, field: 'labels' | 'annotations'): JsonObject {
   const more = objectAt(objectAt(binding, 'metadata'), field);
   return Object.keys(more).length === 0 ? {} : { [field]: { ...objectAt(objectAt(pod, 'metadata'), field), ...more } };
 }

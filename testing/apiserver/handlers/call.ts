@@ -7,7 +7,7 @@ import type { Body } from '../body.ts';
 import { badRequest } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
 import type { UsageHistory } from '../metrics/usageHistory.ts';
-import type { Place, Registry, WriteHow } from '../registry/registry.ts';
+import type { ObjectLocation, Registry, WriteInput } from '../registry/registry.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import type { User } from '../request.ts';
 import type { Target } from '../resources/target.ts';
@@ -36,10 +36,14 @@ export interface Call {
 }
 
 /** The location of the object that the path names. */
-export const placeOf = ({ target: { resource, namespace, name = '' } }: Call): Place => ({ resource, namespace, name });
+export const locationOf = ({ target: { resource, namespace, name = '' } }: Call): ObjectLocation => ({
+  resource,
+  namespace,
+  name,
+});
 
 /** The options of a write by a call. */
-export function writesBy(call: Call, isDryRun: boolean): WriteHow {
+export function writeOptionsOf(call: Call, isDryRun: boolean): WriteInput {
   const { admission, strategy, target, user } = call;
   return {
     strategy,

@@ -12,15 +12,15 @@ import { objectsAt, specOf, statusOf, withFields } from '../registry/strategies/
 import type { Outcome } from '../request.ts';
 import { selects } from '../selection/labelQuery.ts';
 import { metadataOf } from '../store/metadata.ts';
-import { type Call, placeOf } from './call.ts';
-import { kindWritten, succeeded } from './subresource.ts';
+import { type Call, locationOf } from './call.ts';
+import { bodyKind, successStatus } from './subresource.ts';
 
 const BUDGETS = 'policy/poddisruptionbudgets';
 
 export function evict(call: Call): Outcome {
   const options = writeOptions(call.query, 'CreateOptions');
-  const { object: eviction, warnings } = readObject(call.body, kindWritten(call), call.types, options.fieldValidation);
-  const place = placeOf(call);
+  const { object: eviction, warnings } = readObject(call.body, bodyKind(call), call.types, options.fieldValidation);
+  const place = locationOf(call);
   if (metadataOf(eviction).name !== place.name) throw badRequest('name in URL does not match name in Eviction object');
   const asked = objectAt(eviction, 'deleteOptions');
   const { target, user, registry } = call;
@@ -28,7 +28,7 @@ export function evict(call: Call): Outcome {
   const pod = registry.get(place);
   const isDryRun = options.isDryRun || lookUp(asked, 'dryRun') !== undefined;
   if (!isOutOfService(pod)) spendBudget(call, pod, isDryRun);
-  if (!isDryRun) registry.store.put('/pods', disrupted(registry.get(place), registry.clock.now()));
+  if (!isDryRun) registry.store.put('/pods', withDisruption(registry.get(place), registry.clock.now()));
   deleteObject(registry, place, {
     strategy: call.strategy,
     isDryRun,
@@ -36,7 +36,7 @@ export function evict(call: Call): Outcome {
     propagationPolicy: undefined,
     preconditions: preconditionsOf(objectAt(asked, 'preconditions')),
   });
-  return { code: 201, object: succeeded, warnings };
+  return { code: 201, object: successStatus, warnings };
 }
 
 /** Whether a pod needs no disruption budget (`canIgnorePDB`). */
@@ -58,10 +58,10 @@ function spendBudget({ registry }: Call, pod: JsonObject, isDryRun: boolean): vo
       '',
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     );
-  if (budget === undefined || (!isReady(pod) && sparesUnready(budget))) return;
+  if (budget === undefined || (!isReady(pod) && allowsUnready(budget))) return;
   const status = statusOf(budget);
   const allowed = numberAt(status, 'disruptionsAllowed') ?? 0;
-  if (allowed < 1) throw exhausted(budget);
+  if (allowed < 1) throw budgetExhausted(budget);
   if (isDryRun) return;
   const disruptedPods = { ...objectAt(status, 'disruptedPods'), [name]: rfc3339(registry.clock.now()) };
   registry.store.put(BUDGETS, {
@@ -80,7 +80,7 @@ const isReady = (pod: JsonObject): boolean =>
   );
 
 /** Whether a pod that is not ready may be evicted, because enough others are healthy or the budget's policy says so. */
-function sparesUnready(budget: JsonObject): boolean {
+function allowsUnready(budget: JsonObject): boolean {
   if (textAt(specOf(budget), 'unhealthyPodEvictionPolicy') === 'AlwaysAllow') return true;
   const status = statusOf(budget);
   const desired = numberAt(status, 'desiredHealthy') ?? 0;
@@ -89,7 +89,7 @@ function sparesUnready(budget: JsonObject): boolean {
 
 const RETRY_SECONDS = 10;
 
-function exhausted(budget: JsonObject): Failure {
+function budgetExhausted(budget: JsonObject): Failure {
   const { name = '' } = metadataOf(budget);
   const status = statusOf(budget);
   const needs = numberAt(status, 'desiredHealthy') ?? 0;
@@ -120,7 +120,7 @@ function withoutDisruptions(status: JsonObject, now: number): JsonObject[] {
   return [...objectsAt(status, 'conditions').filter((each) => textAt(each, 'type') !== type), condition];
 }
 
-function disrupted(pod: JsonObject, now: number): JsonObject {
+function withDisruption(pod: JsonObject, now: number): JsonObject {
   const condition = {
     type: 'DisruptionTarget',
     status: 'True',

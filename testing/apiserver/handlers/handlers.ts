@@ -19,7 +19,7 @@ export type Handler =
   | { readonly kind: 'whole'; readonly handle: (call: Call) => Outcome | Promise<Outcome> }
   | { readonly kind: 'watch'; readonly handle: (call: Call) => Watch };
 
-const WHOLE: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outcome>> = new Map<
+const OBJECT_HANDLERS: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outcome>> = new Map<
   Verb,
   (call: Call) => Outcome | Promise<Outcome>
 >([
@@ -33,7 +33,7 @@ const WHOLE: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outcome>> = new
 ]);
 
 /** Subresources that are only created. */
-const MADE: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
+const CREATE_HANDLERS: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['binding', bind],
   ['eviction', evict],
   ['token', requestToken],
@@ -46,8 +46,9 @@ export function handlerOf(method: string, target: Target, query: URLSearchParams
   if (verb === undefined || !verbs.includes(verb)) return undefined;
   if (verb === 'watch') return { kind: 'watch', handle: watch };
   const measured = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
-  const made = target.subresource === undefined ? reviews.get(target.resource.name) : MADE.get(target.subresource.name);
-  const handle = measured ?? made ?? WHOLE.get(verb);
+  const made =
+    target.subresource === undefined ? reviews.get(target.resource.name) : CREATE_HANDLERS.get(target.subresource.name);
+  const handle = measured ?? made ?? OBJECT_HANDLERS.get(verb);
   return handle && { kind: 'whole', handle };
 }
 

@@ -6,7 +6,7 @@ import { DecodeError } from '../decode/decodeError.ts';
 import { badRequest, Failure, invalid } from '../failures.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
-import { parsedBody, SyntaxFailure } from '../mediaTypes.ts';
+import { parseBody, SyntaxFailure } from '../mediaTypes.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { jsonPatch } from '../patch/jsonPatch.ts';
 import { mergePatch } from '../patch/mergePatch.ts';
@@ -15,14 +15,14 @@ import { strategicPatch } from '../patch/strategicPatch.ts';
 import type { Outcome } from '../request.ts';
 import { groupVersion } from '../resources/resource.ts';
 import type { ObjectType } from '../schema/types.ts';
-import { type Call, checkName, inNamespace, placeOf, writesBy } from './call.ts';
+import { type Call, checkName, inNamespace, locationOf, writeOptionsOf } from './call.ts';
 
-type Patched = (before: JsonObject, patch: Json, type: ObjectType | undefined) => Json;
+type PatchFunction = (before: JsonObject, patch: Json, type: ObjectType | undefined) => Json;
 
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 /** The patch functions by media type. */
-const PATCHES: ReadonlyMap<string, Patched> = new Map<string, Patched>([
+const PATCHES: ReadonlyMap<string, PatchFunction> = new Map<string, PatchFunction>([
   [JSON_PATCH, (before, change) => jsonPatch(before, change)],
   ['application/merge-patch+json', (before, change) => mergePatch(before, change)],
   [STRATEGIC, (before, change, type) => (isObject(change) ? strategicPatch(before, change, type) : before)],
@@ -33,21 +33,21 @@ export function patch(call: Call): Outcome {
   const apply = PATCHES.get(mediaType);
   if (apply === undefined) throw unsupported();
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'PatchOptions');
-  const change = changeOf(call.body.text, mediaType === JSON_PATCH);
+  const change = parsePatch(call.body.text, mediaType === JSON_PATCH);
   const { resource } = call.target;
   const type = call.types.kind(resource.group, resource.version, resource.kind);
   let warnings: readonly string[] = [];
   const { object } = call.registry.update(
-    placeOf(call),
+    locationOf(call),
     (before = {}) => {
-      const patched = applied(() => apply(before, change, type));
+      const patched = applyOrFail(() => apply(before, change, type));
       const read = readPatched(patched, call, change, fieldValidation);
       ({ warnings } = read);
       const given = inNamespace(call.strategy.defaulted(read.object), call);
       checkName(given, call);
       return given;
     },
-    { ...writesBy(call, isDryRun), strategy: { ...call.strategy, createsOnUpdate: false } },
+    { ...writeOptionsOf(call, isDryRun), strategy: { ...call.strategy, createsOnUpdate: false } },
   );
   return { code: 200, object, warnings };
 }
@@ -73,10 +73,10 @@ function readPatched(
 const unsupported = (): Failure => new Failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 
 /** Returns the patch in a body. Throws a `Failure` if it is malformed. */
-function changeOf(text: string, isJsonPatch: boolean): Json {
+function parsePatch(text: string, isJsonPatch: boolean): Json {
   const refused = (why: string): Failure => badRequest(`error decoding patch: ${why}`);
   try {
-    const change = parsedBody(text);
+    const change = parseBody(text);
     if (isJsonPatch ? isList(change) : isObject(change)) return change;
     const kind = isList(change) ? 'array' : isObject(change) ? 'object' : typeof change;
     throw refused(
@@ -96,7 +96,7 @@ const STATUS_OF: ReadonlyMap<PatchError['code'], (message: string) => Failure> =
   [413 as const, (message: string) => new Failure(413, 'RequestEntityTooLarge', message)],
 ]);
 
-function applied(apply: () => Json): Json {
+function applyOrFail(apply: () => Json): Json {
   try {
     return apply();
   } catch (error) {

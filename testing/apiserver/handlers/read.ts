@@ -8,22 +8,26 @@ import { groupVersion, storedAs } from '../resources/resource.ts';
 import { continueToken, readContinueToken } from '../selection/continueToken.ts';
 import { selectorOf } from '../selection/selector.ts';
 import { metadataOf } from '../store/metadata.ts';
-import { type Call, placeOf } from './call.ts';
+import { type Call, locationOf } from './call.ts';
 
 export async function get(call: Call): Promise<Outcome> {
-  await reached(call.registry, call.query.get('resourceVersion') ?? '');
-  return { code: 200, object: call.staleBy === 0 ? call.registry.get(placeOf(call)) : staleObject(call), warnings: [] };
+  await waitForVersion(call.registry, call.query.get('resourceVersion') ?? '');
+  return {
+    code: 200,
+    object: call.staleBy === 0 ? call.registry.get(locationOf(call)) : staleObject(call),
+    warnings: [],
+  };
 }
 
 /** The object before the ignored writes. */
 function staleObject(call: Call): JsonObject {
   const { resource, name = '' } = call.target;
-  const found = listed(call, call.registry.store.list(storedAs(resource), seenRevision(call)), () => true)[0];
+  const found = selectedObjects(call, call.registry.store.list(storedAs(resource), readRevision(call)), () => true)[0];
   if (found === undefined) throw notFound(resource, name);
   return found;
 }
 
-const seenRevision = ({ registry, staleBy }: Call): number => registry.store.revision - staleBy;
+const readRevision = ({ registry, staleBy }: Call): number => registry.store.revision - staleBy;
 
 export async function list(call: Call): Promise<Outcome> {
   const { registry, strategy, target } = call;
@@ -32,8 +36,8 @@ export async function list(call: Call): Promise<Outcome> {
   const from = options.continue === '' ? undefined : readContinueToken(options.continue);
   if (from !== undefined && !['', '0'].includes(options.resourceVersion))
     throw badRequest('specifying resource version is not allowed when using continue');
-  const version = await reached(registry, options.resourceVersion);
-  const revision = from?.revision ?? (options.resourceVersionMatch === 'Exact' ? version : seenRevision(call));
+  const version = await waitForVersion(registry, options.resourceVersion);
+  const revision = from?.revision ?? (options.resourceVersionMatch === 'Exact' ? version : readRevision(call));
   const all = registry.store.listAt(storedAs(target.resource), revision);
   if (all === undefined) throw expired('The resourceVersion for the provided list is too old.');
   const rest = from === undefined ? all : all.filter(([key]) => key > from.after);
@@ -42,15 +46,15 @@ export async function list(call: Call): Promise<Outcome> {
 
 type Keyed = readonly (readonly [key: string, object: JsonObject])[];
 
-interface Asked {
+interface ListRequest {
   readonly options: ListOptions;
   readonly selects: (object: JsonObject) => boolean;
   readonly revision: number;
 }
 
 /** Returns a page of a list. */
-function page(call: Call, all: Keyed, { options, selects, revision }: Asked): JsonObject {
-  const found = all.filter(([, object]) => isBelow(call, object) && selects(object));
+function page(call: Call, all: Keyed, { options, selects, revision }: ListRequest): JsonObject {
+  const found = all.filter(([, object]) => isInTarget(call, object) && selects(object));
   // A list from the cache (resourceVersion 0) ignores the limit.
   const isCut = options.limit > 0 && options.resourceVersion !== '0' && found.length > options.limit;
   const shown = isCut ? found.slice(0, options.limit) : found;
@@ -68,15 +72,15 @@ function page(call: Call, all: Keyed, { options, selects, revision }: Asked): Js
 }
 
 /** Whether the target of a call includes an object. */
-export const isBelow = ({ target: { namespace, name } }: Call, object: JsonObject): boolean => {
+export const isInTarget = ({ target: { namespace, name } }: Call, object: JsonObject): boolean => {
   const metadata = metadataOf(object);
   const isNamed = name === undefined || metadata.name === name;
   return isNamed && (namespace === undefined || metadata.namespace === namespace);
 };
 
 /** Returns the objects that the target of a call includes. */
-export const listed = (call: Call, all: Keyed, selects: (object: JsonObject) => boolean): JsonObject[] =>
-  all.map(([, object]) => object).filter((object) => isBelow(call, object) && selects(object));
+export const selectedObjects = (call: Call, all: Keyed, selects: (object: JsonObject) => boolean): JsonObject[] =>
+  all.map(([, object]) => object).filter((object) => isInTarget(call, object) && selects(object));
 
 /** Wraps objects in a list of their kind. */
 export function listOf({ target: { resource } }: Call, objects: readonly JsonObject[], metadata: JsonObject) {
@@ -89,12 +93,12 @@ export function listOf({ target: { resource } }: Call, objects: readonly JsonObj
 }
 
 /** Maximum wait for a future resource version. */
-const LONGEST_WAIT_MS = 3000;
+const MAX_WAIT_MS = 3000;
 
 /** Waits until the server has reached a resource version, and returns it. Throws a `Failure` on timeout. */
-async function reached(registry: Registry, text: string): Promise<number> {
-  const version = versionAsked(text);
-  if (version > registry.store.revision) await waited(registry, LONGEST_WAIT_MS);
+async function waitForVersion(registry: Registry, text: string): Promise<number> {
+  const version = parseVersion(text);
+  if (version > registry.store.revision) await delay(registry, MAX_WAIT_MS);
   if (version <= registry.store.revision) return version;
   const message = 'Too large resource version';
   throw new Failure(504, 'Timeout', `Timeout: ${message}: ${version}, current: ${registry.store.revision}`, {
@@ -103,10 +107,10 @@ async function reached(registry: Registry, text: string): Promise<number> {
   });
 }
 
-const waited = ({ clock }: Registry, ms: number): Promise<void> =>
+const delay = ({ clock }: Registry, ms: number): Promise<void> =>
   new Promise((done) => void clock.setTimeout(done, ms));
 
-function versionAsked(text: string): number {
+function parseVersion(text: string): number {
   if (text === '') return 0;
   if (/^\d+$/.test(text)) return Number(text);
   throw badRequest(

@@ -7,20 +7,20 @@ import type { Outcome } from '../request.ts';
 import { type Resource, storedAs } from '../resources/resource.ts';
 import { selectorOf } from '../selection/selector.ts';
 import { metadataOf } from '../store/metadata.ts';
-import { type Call, placeOf } from './call.ts';
-import { listed, listOf } from './read.ts';
+import { type Call, locationOf } from './call.ts';
+import { listOf, selectedObjects } from './read.ts';
 
 export function remove(call: Call): Outcome {
   const { registry, strategy, target, user } = call;
   const options = deleteOptions(call.query, call.body, call.types);
-  const place = placeOf(call);
+  const place = locationOf(call);
   call.admission({ target, user, object: undefined, before: registry.get(place), registry });
   const { object, isGone } = deleteObject(registry, place, { ...options, strategy });
-  const answer = isGone && !strategy.answersDeleted ? gone(target.resource, object) : object;
+  const answer = isGone && !strategy.returnsDeleted ? deletedStatus(target.resource, object) : object;
   return { code: 200, object: answer, warnings: [] };
 }
 
-function gone({ group, name: kind }: Resource, object: JsonObject): JsonObject {
+function deletedStatus({ group, name: kind }: Resource, object: JsonObject): JsonObject {
   const { name = '', uid = '' } = metadataOf(object);
   return {
     kind: 'Status',
@@ -37,7 +37,7 @@ export function removeAll(call: Call): Outcome {
   const options = deleteOptions(new URLSearchParams(call.query), call.body, call.types);
   const selects = selectorOf(listOptions(call.query), strategy);
   // The response contains the objects as they were before.
-  const there = listed(call, registry.store.list(storedAs(resource)), selects);
+  const there = selectedObjects(call, registry.store.list(storedAs(resource)), selects);
   for (const object of there) {
     const { namespace, name = '' } = metadataOf(object);
     deleteObject(registry, { resource, namespace, name }, { ...options, strategy });

@@ -14,20 +14,20 @@ import type { Call } from './call.ts';
 
 /** Keyed by resource. Reviews are only created. */
 export const reviews: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
-  ['tokenreviews', (call: Call) => reviewed(call, tokenStatus)],
-  ['selfsubjectreviews', (call: Call) => selfReviewed(call)],
-  ['subjectaccessreviews', (call: Call) => reviewed(call, accessStatus)],
-  ['selfsubjectaccessreviews', (call: Call) => reviewed(call, ownAccessStatus)],
+  ['tokenreviews', (call: Call) => createReview(call, tokenStatus)],
+  ['selfsubjectreviews', (call: Call) => createSelfReview(call)],
+  ['subjectaccessreviews', (call: Call) => createReview(call, accessStatus)],
+  ['selfsubjectaccessreviews', (call: Call) => createReview(call, ownAccessStatus)],
 ]);
 
-function reviewed(call: Call, statusOf: (spec: JsonObject, call: Call) => JsonObject): Outcome {
+function createReview(call: Call, statusOf: (spec: JsonObject, call: Call) => JsonObject): Outcome {
   const { fieldValidation } = writeOptions(call.query, 'CreateOptions');
   const { object, warnings } = readObject(call.body, call.target.resource, call.types, fieldValidation);
   return { code: 201, warnings, object: { metadata: {}, ...object, status: statusOf(specOf(object), call) } };
 }
 
-function selfReviewed(call: Call): Outcome {
-  const { object, ...others } = reviewed(call, (_, { user }) => ({ userInfo: toldUser(user) }));
+function createSelfReview(call: Call): Outcome {
+  const { object, ...others } = createReview(call, (_, { user }) => ({ userInfo: userInfo(user) }));
   return { ...others, object: { ...object, metadata: { creationTimestamp: rfc3339(call.registry.clock.now()) } } };
 }
 
@@ -36,7 +36,7 @@ function tokenStatus(spec: JsonObject, call: Call): JsonObject {
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
   const verdict = call.reviewToken(token, texts(spec, 'audiences'));
   if ('error' in verdict) return { user: {}, error: verdict.error };
-  return { authenticated: true, user: toldUser(verdict.user), audiences: verdict.audiences };
+  return { authenticated: true, user: userInfo(verdict.user), audiences: verdict.audiences };
 }
 
 function accessStatus(spec: JsonObject, call: Call): JsonObject {
@@ -44,16 +44,16 @@ function accessStatus(spec: JsonObject, call: Call): JsonObject {
   const groups = texts(spec, 'groups');
   const isNobody = user === '' && groups.length === 0;
   const nobody = invalidValue('spec.user', '', 'at least one of user or group must be specified');
-  require([...kindCauses(spec), ...(isNobody ? [nobody] : [])]);
-  return decided({ name: user, groups }, spec, call);
+  requireNoCauses([...kindCauses(spec), ...(isNobody ? [nobody] : [])]);
+  return accessDecision({ name: user, groups }, spec, call);
 }
 
 function ownAccessStatus(spec: JsonObject, call: Call): JsonObject {
-  require(kindCauses(spec));
-  return decided(call.user, spec, call);
+  requireNoCauses(kindCauses(spec));
+  return accessDecision(call.user, spec, call);
 }
 
-function require(causes: readonly Cause[]): void {
+function requireNoCauses(causes: readonly Cause[]): void {
   // The kind is empty, as in the errors of `ValidateSubjectAccessReview`.
   if (causes.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', causes);
 }
@@ -71,7 +71,7 @@ function kindCauses(spec: JsonObject): Cause[] {
   return [invalidValue('spec.resourceAttributes', null, why)];
 }
 
-function decided(user: User, spec: JsonObject, call: Call): JsonObject {
+function accessDecision(user: User, spec: JsonObject, call: Call): JsonObject {
   const { isAllowed, reason } = call.decide(user, attributesIn(spec));
   return { allowed: isAllowed, ...(reason === '' ? {} : { reason }) };
 }
@@ -83,10 +83,10 @@ function attributesIn(spec: JsonObject): Attributes {
   const [group = '', resource = '', subresource = '', namespace = '', name = ''] = [
     ...['group', 'resource', 'subresource', 'namespace', 'name'].map((field) => textAt(of, field)),
   ];
-  return { verb: textAt(of, 'verb'), group, resource, subresource, namespace, name, selected: new Map() };
+  return { verb: textAt(of, 'verb'), group, resource, subresource, namespace, name, fieldSelector: new Map() };
 }
 
-function toldUser({ name, uid, groups, extra }: User): JsonObject {
+function userInfo({ name, uid, groups, extra }: User): JsonObject {
   const more: Json = Object.fromEntries(extra ?? []);
   return {
     username: name,

@@ -4,14 +4,14 @@ import type { Resource } from '../resources/resource.ts';
 import type { Call } from './call.ts';
 
 /** The kind of a request body. A subresource may have a different kind than its resource. */
-export function kindWritten({ target }: Pick<Call, 'target'>): Pick<Resource, 'group' | 'version' | 'kind'> {
+export function bodyKind({ target }: Pick<Call, 'target'>): Pick<Resource, 'group' | 'version' | 'kind'> {
   const { resource, subresource } = target;
   if (subresource === undefined) return resource;
   return { ...resource, ...subresource.of, kind: subresource.kind };
 }
 
 /** The response to a request without a resulting object. */
-export const succeeded: JsonObject = {
+export const successStatus: JsonObject = {
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},

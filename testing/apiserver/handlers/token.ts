@@ -12,13 +12,13 @@ import { specOf } from '../registry/strategies/parts.ts';
 import type { Outcome } from '../request.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { type Metadata, metadataOf } from '../store/metadata.ts';
-import { type Call, placeOf } from './call.ts';
-import { kindWritten } from './subresource.ts';
+import { type Call, locationOf } from './call.ts';
+import { bodyKind } from './subresource.ts';
 
 const SECOND_MS = 1000;
 const DEFAULT_SECONDS = 3600;
-const SHORTEST_SECONDS = 600;
-const LONGEST_SECONDS = 2 ** 32;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
 /**
  * Tokens with this lifetime come from the volumes that admission adds. They are extended to a year for old clients that
  * do not reload them.
@@ -28,11 +28,11 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 export function requestToken(call: Call): Outcome {
   const { fieldValidation } = writeOptions(call.query, 'CreateOptions');
-  const { object: asked, warnings } = readObject(call.body, kindWritten(call), call.types, fieldValidation);
+  const { object: asked, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
   const { target, user, registry } = call;
   const now = registry.clock.now();
-  const account = registry.get(placeOf(call));
-  requireAccount(metadataOf(asked), metadataOf(account));
+  const account = registry.get(locationOf(call));
+  checkAccount(metadataOf(asked), metadataOf(account));
   call.admission({ target, user, object: asked, before: undefined, registry });
   const seconds = secondsOf(specOf(asked));
   const audiences = audiencesOf(specOf(asked));
@@ -63,7 +63,7 @@ export function requestToken(call: Call): Outcome {
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
 /** Throws a `Failure` if the request names a different account than the path. */
-function requireAccount(asked: Metadata, account: Metadata): void {
+function checkAccount(asked: Metadata, account: Metadata): void {
   const { name = '', uid = '' } = account;
   for (const field of ['name', 'namespace'] as const) {
     const why = `must match the service account ${field} if specified`;
@@ -77,8 +77,8 @@ function requireAccount(asked: Metadata, account: Metadata): void {
 function secondsOf(spec: JsonObject): number {
   const seconds = numberAt(spec, 'expirationSeconds') ?? DEFAULT_SECONDS;
   const refused = (why: string) => invalid(KIND, '', [invalidValue('spec.expirationSeconds', seconds, why)]);
-  if (seconds < SHORTEST_SECONDS) throw refused('may not specify a duration less than 10 minutes');
-  if (seconds > LONGEST_SECONDS) throw refused('may not specify a duration larger than 2^32 seconds');
+  if (seconds < MIN_SECONDS) throw refused('may not specify a duration less than 10 minutes');
+  if (seconds > MAX_SECONDS) throw refused('may not specify a duration larger than 2^32 seconds');
   return seconds;
 }
 
@@ -109,15 +109,15 @@ function boundTo({ registry, target }: Call, reference: JsonObject): Bound {
     case 'v1 Pod':
       return podBound(find('pods', target.namespace), target.name ?? '', registry.store.get.bind(registry.store));
     case 'v1 Node':
-      return { node: named(find('nodes', undefined)) };
+      return { node: nameAndUid(find('nodes', undefined)) };
     case 'v1 Secret':
-      return { secret: named(find('secrets', target.namespace)) };
+      return { secret: nameAndUid(find('secrets', target.namespace)) };
     default:
       throw badRequest(`cannot bind token to object of type /${apiVersion}, Kind=${kind}`);
   }
 }
 
-const named = (object: JsonObject) => {
+const nameAndUid = (object: JsonObject) => {
   const { name = '', uid = '' } = metadataOf(object);
   return { name, uid };
 };
@@ -128,5 +128,5 @@ function podBound(pod: JsonObject, account: string, get: Call['registry']['store
       `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
     );
   const node = get('/nodes', undefined, textAt(specOf(pod), 'nodeName'));
-  return { pod: named(pod), ...(node === undefined ? {} : { node: named(node) }) };
+  return { pod: nameAndUid(pod), ...(node === undefined ? {} : { node: nameAndUid(node) }) };
 }

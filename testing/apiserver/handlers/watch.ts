@@ -9,28 +9,28 @@ import { withMetadata } from '../store/metadata.ts';
 import type { Change } from '../store/store.ts';
 import { watchEvent } from '../store/watchEvent.ts';
 import type { Call } from './call.ts';
-import { isBelow } from './read.ts';
+import { isInTarget } from './read.ts';
 
-type WatchTold =
+type SentEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: JsonObject }
   | { readonly type: 'ERROR'; readonly status: FailureStatus };
 
 /** Sends events until the watch calls `end` or the returned function is called. */
-export type Watch = (tell: (event: WatchTold) => void, end: () => void) => () => void;
+export type Watch = (tell: (event: SentEvent) => void, end: () => void) => () => void;
 
 const SECOND_MS = 1000;
 /** The default timeout of a watch, the minimum of a kube-apiserver's range. */
-const SHORTEST_MS = 1_800_000;
+const DEFAULT_TIMEOUT_MS = 1_800_000;
 /** Time between the last bookmark and the end of a watch. */
 const BOOKMARK_BEFORE_MS = 2000;
-const INITIAL_EVENTS_TOLD = { 'k8s.io/initial-events-end': 'true' };
+const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' };
 
 export function watch(call: Call): Watch {
   const options = listOptions(call.query);
   const selects = selectorOf(options, call.strategy);
   const version = versionOf(options.resourceVersion);
-  const isSelected = (object: JsonObject) => isBelow(call, object) && selects(object);
-  return (tell, end) => new Watching(call, options, isSelected).start(version, tell, end);
+  const isSelected = (object: JsonObject) => isInTarget(call, object) && selects(object);
+  return (tell, end) => new WatchHandler(call, options, isSelected).start(version, tell, end);
 }
 
 function versionOf(text: string): number {
@@ -46,7 +46,7 @@ function emptyOf({ target: { resource }, types }: Call): JsonObject {
   return type === undefined ? {} : decode({}, type).object;
 }
 
-class Watching {
+class WatchHandler {
   readonly #call: Call;
   readonly #options: ListOptions;
   readonly #isSelected: (object: JsonObject) => boolean;
@@ -57,9 +57,9 @@ class Watching {
     this.#isSelected = isSelected;
   }
 
-  start(version: number, tell: (event: WatchTold) => void, end: () => void): () => void {
+  start(version: number, tell: (event: SentEvent) => void, end: () => void): () => void {
     const { store, clock } = this.#call.registry;
-    const missed = this.#missed(version);
+    const missed = this.#initialEvents(version);
     if (missed === undefined) {
       tell({ type: 'ERROR', status: expired('The resourceVersion for the provided watch is too old.').status });
       end();
@@ -70,14 +70,15 @@ class Watching {
       const event = change.revision > version ? this.#eventOf(change) : undefined;
       if (event !== undefined) tell(event);
     });
-    const lasts = this.#options.timeoutSeconds === undefined ? SHORTEST_MS : this.#options.timeoutSeconds * SECOND_MS;
+    const lasts =
+      this.#options.timeoutSeconds === undefined ? DEFAULT_TIMEOUT_MS : this.#options.timeoutSeconds * SECOND_MS;
     const timers = [
       clock.setTimeout(end, lasts),
       clock.setTimeout(
         () => {
           // The first bookmark of a watch from version 0 marks the end of its initial events.
           const isFirst = version === 0 && this.#options.sendsInitialEvents === undefined;
-          if (this.#options.allowsBookmarks) tell(this.#bookmark(isFirst ? INITIAL_EVENTS_TOLD : undefined));
+          if (this.#options.allowsBookmarks) tell(this.#bookmark(isFirst ? INITIAL_EVENTS_END : undefined));
         },
         Math.max(0, lasts - BOOKMARK_BEFORE_MS),
       ),
@@ -89,24 +90,24 @@ class Watching {
   }
 
   /** Returns the initial events of a watch, or undefined if they have been compacted. */
-  #missed(version: number): WatchTold[] | undefined {
+  #initialEvents(version: number): SentEvent[] | undefined {
     const { store } = this.#call.registry;
     const resource = storedAs(this.#call.target.resource);
     const { sendsInitialEvents, allowsBookmarks } = this.#options;
     if (sendsInitialEvents ?? version === 0) {
       const there = store.list(resource).map(([, object]) => object);
       const added = there.filter(this.#isSelected).map((object) => ({ type: 'ADDED' as const, object }));
-      return sendsInitialEvents && allowsBookmarks ? [...added, this.#bookmark(INITIAL_EVENTS_TOLD)] : added;
+      return sendsInitialEvents && allowsBookmarks ? [...added, this.#bookmark(INITIAL_EVENTS_END)] : added;
     }
     if (version === 0) return [];
     return store.changesSince(resource, version)?.flatMap((change) => this.#eventOf(change) ?? []);
   }
 
-  #eventOf(change: Change): WatchTold | undefined {
+  #eventOf(change: Change): SentEvent | undefined {
     return watchEvent(change, this.#isSelected);
   }
 
-  #bookmark(annotations?: Readonly<Record<string, string>>): WatchTold {
+  #bookmark(annotations?: Readonly<Record<string, string>>): SentEvent {
     const { resource } = this.#call.target;
     const empty = { kind: resource.kind, apiVersion: groupVersion(resource), ...emptyOf(this.#call) };
     const object = withMetadata(empty, {

@@ -4,24 +4,24 @@ import type { JsonObject } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import type { Outcome } from '../request.ts';
 import { metadataOf } from '../store/metadata.ts';
-import { type Call, checkName, inNamespace, placeOf, writesBy } from './call.ts';
-import { kindWritten } from './subresource.ts';
+import { type Call, checkName, inNamespace, locationOf, writeOptionsOf } from './call.ts';
+import { bodyKind } from './subresource.ts';
 
 export function create(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'CreateOptions');
   const { object, warnings } = readObject(call.body, call.target.resource, call.types, fieldValidation);
   const given = inNamespace(call.strategy.defaulted(object), call);
-  const made = call.registry.create(call.target.resource, given, writesBy(call, isDryRun));
+  const made = call.registry.create(call.target.resource, given, writeOptionsOf(call, isDryRun));
   return { code: 201, object: made, warnings: [...warnings, ...call.strategy.warnings(given)] };
 }
 
 export function update(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'UpdateOptions');
-  const { object, warnings } = readObject(call.body, kindWritten(call), call.types, fieldValidation);
+  const { object, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
   const given: JsonObject = inNamespace(call.strategy.defaulted(object), call);
   checkName(given, call);
-  const { object: written, isCreated } = call.registry.update(placeOf(call), () => given, {
-    ...writesBy(call, isDryRun),
+  const { object: written, isCreated } = call.registry.update(locationOf(call), () => given, {
+    ...writeOptionsOf(call, isDryRun),
     uid: metadataOf(given).uid,
   });
   return { code: isCreated ? 201 : 200, object: written, warnings };

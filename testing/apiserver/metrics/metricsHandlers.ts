@@ -4,7 +4,7 @@ import { formatQuantity } from '../../../kubernetes/api/quantity.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { notFound } from '../failures.ts';
 import type { Call } from '../handlers/call.ts';
-import { isBelow, listOf } from '../handlers/read.ts';
+import { isInTarget, listOf } from '../handlers/read.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import { listOptions } from '../options/listOptions.ts';
 import type { Outcome } from '../request.ts';
@@ -17,11 +17,11 @@ export const METRICS_GROUP = 'metrics.k8s.io';
 
 /** Keyed by verb. */
 export const metricsHandlers: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
-  ['get', one],
-  ['list', many],
+  ['get', getMetrics],
+  ['list', listMetrics],
 ]);
 
-function one(call: Call): Outcome {
+function getMetrics(call: Call): Outcome {
   const { resource, namespace, name = '' } = call.target;
   const about = resourceNamed('', 'v1', resource.name) ?? resource;
   const object = call.registry.store.get(`/${resource.name}`, namespace, name);
@@ -35,10 +35,10 @@ function one(call: Call): Outcome {
 }
 
 /** Objects without metrics are omitted. */
-function many(call: Call): Outcome {
+function listMetrics(call: Call): Outcome {
   const selects = selectorOf(listOptions(call.query), call.strategy);
   const all = call.registry.store.list(`/${call.target.resource.name}`).map(([, object]) => object);
-  const chosen = all.filter((object) => isBelow(call, object) && selects(object));
+  const chosen = all.filter((object) => isInTarget(call, object) && selects(object));
   const items = chosen.map((object) => metricsOf(object, call)).filter((each) => each !== undefined);
   return { code: 200, object: listOf(call, items, {}), warnings: [] };
 }
@@ -48,12 +48,12 @@ function metricsOf(object: JsonObject, call: Call): JsonObject | undefined {
   const { usages, registry, target } = call;
   if (!target.resource.isNamespaced) {
     const usage = usages.ofNode(name);
-    return usage && { ...headOf(object, call), ...timesOf(usage), usage: toldUsage(usage) };
+    return usage && { ...headOf(object, call), ...timesOf(usage), usage: usageQuantities(usage) };
   }
   const containers = [...(usages.ofPod(namespace, name) ?? [])];
   const earliest = containers.map(([, usage]) => usage).toSorted((some, other) => some.at - other.at)[0];
   if (earliest === undefined) return undefined;
-  const told = containers.map(([container, usage]) => ({ name: container, usage: toldUsage(usage) }));
+  const told = containers.map(([container, usage]) => ({ name: container, usage: usageQuantities(usage) }));
   return { ...headOf(object, { target, registry }), ...timesOf(earliest), containers: told };
 }
 
@@ -76,7 +76,7 @@ const timesOf = ({ at, windowMs }: Usage): JsonObject => ({ timestamp: rfc3339(a
 
 const NANOS = 1_000_000_000n;
 
-const toldUsage = ({ cpuNanos, memory }: Usage): JsonObject => ({
+const usageQuantities = ({ cpuNanos, memory }: Usage): JsonObject => ({
   cpu: formatQuantity(BigInt(cpuNanos)),
   memory: formatQuantity(BigInt(memory) * NANOS, 'binary'),
 });

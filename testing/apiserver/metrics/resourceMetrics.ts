@@ -56,15 +56,15 @@ type Writable = { -readonly [Field in keyof Point]: Point[Field] };
 
 const NANOS = 1e9;
 const MS = 1e3;
-const nothing = (): Writable => ({ at: 0, startedAt: 0, cpuNanos: 0, memory: 0 });
+const emptyPoint = (): Writable => ({ at: 0, startedAt: 0, cpuNanos: 0, memory: 0 });
 
-const READ: ReadonlyMap<string, (point: Writable, sample: Sample) => void> = new Map([
-  ['cpu_usage_seconds_total', cpu],
+const READERS: ReadonlyMap<string, (point: Writable, sample: Sample) => void> = new Map([
+  ['cpu_usage_seconds_total', readCpu],
   ['memory_working_set_bytes', memory],
-  ['start_time_seconds', started],
+  ['start_time_seconds', readStart],
 ]);
 
-function cpu(point: Writable, { value, at }: Sample): void {
+function readCpu(point: Writable, { value, at }: Sample): void {
   point.cpuNanos = Math.trunc(value * NANOS);
   point.at = at;
 }
@@ -74,7 +74,7 @@ function memory(point: Writable, { value, at }: Sample): void {
   point.at = at;
 }
 
-function started(point: Writable, { value }: Sample): void {
+function readStart(point: Writable, { value }: Sample): void {
   point.startedAt = Math.trunc(value * MS);
 }
 
@@ -83,27 +83,27 @@ function started(point: Writable, { value }: Sample): void {
  * pod.
  */
 export function batchOf(text: string, node: string, now: number): Batch {
-  const own = nothing();
+  const own = emptyPoint();
   const pods = new Map<string, Map<string, Writable>>();
   for (const sample of samplesIn(text, now)) {
     const [, of, what = ''] = /^(node|container)_(.+)$/.exec(sample.name) ?? [];
-    const read = READ.get(what);
+    const read = READERS.get(what);
     if (read === undefined) continue;
     if (of === 'node') read(own, sample);
     else read(pointOf(pods, sample.labels), sample);
   }
-  const whole = [...pods].filter(([, containers]) => [...containers.values()].every(isWhole));
-  return { nodes: new Map(own.at > 0 && isWhole(own) ? [[node, own]] : []), pods: new Map(whole) };
+  const whole = [...pods].filter(([, containers]) => [...containers.values()].every(isComplete));
+  return { nodes: new Map(own.at > 0 && isComplete(own) ? [[node, own]] : []), pods: new Map(whole) };
 }
 
-const isWhole = ({ cpuNanos, memory: bytes }: Point): boolean => cpuNanos > 0 && bytes > 0;
+const isComplete = ({ cpuNanos, memory: bytes }: Point): boolean => cpuNanos > 0 && bytes > 0;
 
 function pointOf(pods: Map<string, Map<string, Writable>>, labels: ReadonlyMap<string, string>): Writable {
   const pod = `${labels.get('namespace') ?? ''}/${labels.get('pod') ?? ''}`;
   const containers = pods.get(pod) ?? new Map<string, Writable>();
   pods.set(pod, containers);
   const container = labels.get('container') ?? '';
-  const point = containers.get(container) ?? nothing();
+  const point = containers.get(container) ?? emptyPoint();
   containers.set(container, point);
   return point;
 }

@@ -13,7 +13,7 @@ export interface Usage {
 }
 
 /** Minimum age at which the CPU time since the start of a container is used, in milliseconds. */
-const FRESH_MS = 10_000;
+const MIN_AGE_MS = 10_000;
 
 export class UsageHistory {
   #last: Batch = { nodes: new Map(), pods: new Map() };
@@ -22,10 +22,10 @@ export class UsageHistory {
   /** Stores the result of a scrape and drops everything that it does not contain. `everyMs` is the scrape interval. */
   store({ nodes, pods }: Batch, everyMs: number): void {
     const before = {
-      nodes: filtered(nodes, (name, point) =>
+      nodes: mapDefined(nodes, (name, point) =>
         this.#beforeOf(point, this.#last.nodes.get(name), this.#before.nodes.get(name)),
       ),
-      pods: filtered(pods, (name, containers) => this.#containersBefore(name, containers, everyMs)),
+      pods: mapDefined(pods, (name, containers) => this.#containersBefore(name, containers, everyMs)),
     };
     this.#last = { nodes, pods };
     this.#before = before;
@@ -41,7 +41,7 @@ export class UsageHistory {
     const [last, before] = [this.#last, this.#before].map(({ pods }) => pods.get(`${namespace}/${name}`));
     if (last === undefined || [...last.keys()].some((container) => before?.get(container) === undefined))
       return undefined;
-    return filtered(last, (container, point) => usage(point, before?.get(container)));
+    return mapDefined(last, (container, point) => usage(point, before?.get(container)));
   }
 
   /** Returns the point to compare a new one with. A repeated point does not replace the previous one. */
@@ -53,9 +53,9 @@ export class UsageHistory {
 
   #containersBefore(pod: string, containers: PodPoints, everyMs: number): PodPoints {
     const [last, before] = [this.#last, this.#before].map(({ pods }) => pods.get(pod));
-    return filtered(containers, (name, point) => {
+    return mapDefined(containers, (name, point) => {
       const age = point.at - point.startedAt;
-      if (age < everyMs && age >= FRESH_MS) return { ...point, at: point.startedAt, cpuNanos: 0 };
+      if (age < everyMs && age >= MIN_AGE_MS) return { ...point, at: point.startedAt, cpuNanos: 0 };
       const known = last?.get(name);
       // A restarted container starts over.
       if (known === undefined || point.startedAt >= known.at) return undefined;
@@ -65,7 +65,7 @@ export class UsageHistory {
 }
 
 /** Maps the values and drops undefined results. */
-function filtered<V, W>(
+function mapDefined<V, W>(
   all: ReadonlyMap<string, V>,
   become: (name: string, value: V) => W | undefined,
 ): ReadonlyMap<string, W> {

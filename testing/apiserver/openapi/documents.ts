@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import type { JsonObject } from '../json.ts';
-import { json, type PlainAnswer } from '../plainPaths.ts';
+import { jsonResponse, type PlainResponse } from '../plainPaths.ts';
 import { groupVersion } from '../resources/resource.ts';
 import { resources } from '../resources/resources.ts';
 import type { Types } from '../schema/types.ts';
@@ -16,13 +16,15 @@ const ANSWERED_PROTOBUF = PROTOBUF.replace('@', '.');
 const ROOT = '/openapi/v3';
 
 /** Undefined if the path is not an OpenAPI path. */
-export function openApi(pathname: string, accept: string, types: Types): PlainAnswer | undefined {
+export function openApi(pathname: string, accept: string, types: Types): PlainResponse | undefined {
   if (pathname === '/openapi/v2') return versionTwo(accept, types);
   if (pathname === ROOT || pathname === `${ROOT}/`)
-    return { ...json({ paths: paths(types) }), contentType: 'text/plain; charset=utf-8' };
+    return { ...jsonResponse({ paths: paths(types) }), contentType: 'text/plain; charset=utf-8' };
   if (!pathname.startsWith(`${ROOT}/`)) return undefined;
   const version = versions().get(pathname.slice(ROOT.length + 1));
-  return version === undefined ? { code: 404, contentType: undefined, body: '' } : json(versionThree(version, types));
+  return version === undefined
+    ? { code: 404, contentType: undefined, body: '' }
+    : jsonResponse(versionThree(version, types));
 }
 
 /** The group versions by path prefix. */
@@ -63,13 +65,13 @@ function resourcePaths(version: string): JsonObject {
   );
 }
 
-function versionTwo(accept: string, types: Types): PlainAnswer {
+function versionTwo(accept: string, types: Types): PlainResponse {
   const document = {
     swagger: '2.0',
     info: INFO,
     paths: {},
     definitions: definitions(kindsOf(), types, (name) => ({ $ref: `#/definitions/${name}` })),
   };
-  if (!accept.includes(PROTOBUF)) return json(document);
+  if (!accept.includes(PROTOBUF)) return jsonResponse(document);
   return { code: 200, contentType: ANSWERED_PROTOBUF, body: Buffer.from(protobufOf(document)) };
 }

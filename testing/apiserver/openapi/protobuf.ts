@@ -39,12 +39,12 @@ export function protobufOf(document: JsonObject): Uint8Array {
     text(inner, INFO.version, textAt(info, 'version'));
   });
   message(writer, DOCUMENT.paths, () => undefined);
-  message(writer, DOCUMENT.definitions, (inner) => named(inner, 1, objectAt(document, 'definitions')));
+  message(writer, DOCUMENT.definitions, (inner) => writeNamed(inner, 1, objectAt(document, 'definitions')));
   return writer.finish();
 }
 
 /** Writes schemas with their names. */
-function named(writer: BinaryWriter, field: number, schemas: JsonObject): void {
+function writeNamed(writer: BinaryWriter, field: number, schemas: JsonObject): void {
   for (const [name, schema] of Object.entries(schemas)) {
     message(writer, field, (inner) => {
       text(inner, NAMED.name, name);
@@ -64,12 +64,12 @@ function writeSchema(writer: BinaryWriter, schema: JsonObject): void {
   const items = lookUp(schema, 'items');
   if (isObject(items)) message(writer, SCHEMA.items, (inner) => message(inner, 1, (each) => writeSchema(each, items)));
   const properties = lookUp(schema, 'properties');
-  if (isObject(properties)) message(writer, SCHEMA.properties, (inner) => named(inner, 1, properties));
-  for (const [name, value] of Object.entries(schema)) if (name.startsWith('x-')) extension(writer, name, value);
+  if (isObject(properties)) message(writer, SCHEMA.properties, (inner) => writeNamed(inner, 1, properties));
+  for (const [name, value] of Object.entries(schema)) if (name.startsWith('x-')) writeExtension(writer, name, value);
 }
 
 /** Writes an extension as YAML. */
-function extension(writer: BinaryWriter, name: string, value: Json): void {
+function writeExtension(writer: BinaryWriter, name: string, value: Json): void {
   message(writer, SCHEMA.extension, (inner) => {
     text(inner, NAMED.name, name);
     message(inner, NAMED.value, (any) => text(any, YAML_OF_ANY, yamlOf(value)));

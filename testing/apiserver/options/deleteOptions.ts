@@ -8,7 +8,7 @@ import { DecodeError } from '../decode/decodeError.ts';
 import type { PropagationPolicy } from '../deletion/propagation.ts';
 import { badRequest, type Cause, invalid } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
-import { parsedBody, SyntaxFailure } from '../mediaTypes.ts';
+import { parseBody, SyntaxFailure } from '../mediaTypes.ts';
 import type { Types } from '../schema/types.ts';
 import { integer } from './listOptions.ts';
 
@@ -33,7 +33,7 @@ export function deleteOptions(query: URLSearchParams, body: Body, types: Types):
   const dryRun = lookUp(options, 'dryRun');
   const dryRuns = isList(dryRun) ? dryRun.map(String) : [];
   const causes: Cause[] = [
-    ...(orphans !== undefined && policy !== '' ? [bothGiven(policy)] : []),
+    ...(orphans !== undefined && policy !== '' ? [conflictingOptions(policy)] : []),
     ...(policy !== '' && known === undefined ? [notSupported('propagationPolicy', policy, [...POLICIES, 'nil'])] : []),
     ...dryRuns.filter((each) => each !== 'All').map((each) => notSupported('dryRun', each, ['All'])),
   ];
@@ -46,7 +46,7 @@ export function deleteOptions(query: URLSearchParams, body: Body, types: Types):
   };
 }
 
-const bothGiven = (policy: string): Cause =>
+const conflictingOptions = (policy: string): Cause =>
   invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set');
 
 export function preconditionsOf(given: JsonObject): DeleteOptions['preconditions'] {
@@ -67,7 +67,7 @@ function ofQuery(query: URLSearchParams): JsonObject {
 }
 
 function ofBody(body: Body, types: Types): JsonObject {
-  const value = parsed(body);
+  const value = parseOptions(body);
   if (!isObject(value)) throw badRequest('the object provided is unrecognized (must be of type DeleteOptions)');
   const [kind, version] = [textAt(value, 'kind') || 'DeleteOptions', textAt(value, 'apiVersion') || 'v1'];
   if (kind !== 'DeleteOptions')
@@ -81,9 +81,9 @@ function ofBody(body: Body, types: Types): JsonObject {
   }
 }
 
-function parsed(body: Body): Json {
+function parseOptions(body: Body): Json {
   try {
-    return parsedBody(body.text, body.contentType);
+    return parseBody(body.text, body.contentType);
   } catch (error) {
     throw error instanceof SyntaxFailure ? badRequest(error.message) : error;
   }

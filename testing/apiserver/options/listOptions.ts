@@ -45,9 +45,9 @@ export function listOptions(query: URLSearchParams): ListOptions {
   return { ...options, resourceVersionMatch };
 }
 
-type Asked = Pick<ListOptions, 'resourceVersion' | 'sendsInitialEvents' | 'continue'>;
+type CheckedOptions = Pick<ListOptions, 'resourceVersion' | 'sendsInitialEvents' | 'continue'>;
 
-function listCauses({ resourceVersion, sendsInitialEvents, continue: from }: Asked, match: string): Cause[] {
+function listCauses({ resourceVersion, sendsInitialEvents, continue: from }: CheckedOptions, match: string): Cause[] {
   const causes: Cause[] = [];
   const field = 'resourceVersionMatch';
   if (match !== '' && resourceVersion === '')
@@ -61,7 +61,7 @@ function listCauses({ resourceVersion, sendsInitialEvents, continue: from }: Ask
   return causes;
 }
 
-function watchCauses({ sendsInitialEvents, continue: from }: Asked, match: string): Cause[] {
+function watchCauses({ sendsInitialEvents, continue: from }: CheckedOptions, match: string): Cause[] {
   const causes: Cause[] = [];
   const field = 'resourceVersionMatch';
   if (sendsInitialEvents !== undefined && match !== 'NotOlderThan')

@@ -15,7 +15,7 @@ export interface WriteOptions {
 
 export type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-const LONGEST_MANAGER = 128;
+const MAX_MANAGER_BYTES = 128;
 
 /** Throws a `Failure` with all problems. `isApply` is true for an apply patch. */
 export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = false): WriteOptions {
@@ -25,7 +25,7 @@ export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = 
   const isForced = kind === 'PatchOptions' && isTrue(query.get('force'));
   const causes: Cause[] = [
     ...(isForced && !isApply ? [forbidden('force', 'may not be specified for non-apply patch')] : []),
-    ...(Buffer.byteLength(fieldManager ?? '') > LONGEST_MANAGER ? [tooLong('fieldManager', LONGEST_MANAGER)] : []),
+    ...(Buffer.byteLength(fieldManager ?? '') > MAX_MANAGER_BYTES ? [tooLong('fieldManager', MAX_MANAGER_BYTES)] : []),
     ...dryRun.filter((each) => each !== 'All').map((each) => notSupported('dryRun', each, ['All'])),
   ];
   const asked = fieldValidationOf(fieldValidation);

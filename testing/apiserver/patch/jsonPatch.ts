@@ -9,7 +9,7 @@ import { PatchError } from './patchError.ts';
 
 /** A kube-apiserver's message for every patch that cannot be applied. */
 const REJECTED = 'the server rejected our request due to an error in our request';
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 
 const rejected = (): PatchError => new PatchError(REJECTED, 422);
 
@@ -20,14 +20,14 @@ export function jsonPatch(value: Json, patch: Json): Json {
     const message = `json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`;
     throw new PatchError(`error decoding patch: ${message}`, 400);
   }
-  if (patch.length > MOST_OPERATIONS) {
-    const message = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`;
+  if (patch.length > MAX_OPERATIONS) {
+    const message = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
     throw new PatchError(message, 413);
   }
-  return patch.reduce(operated, value);
+  return patch.reduce(applyOperation, value);
 }
 
-function operated(value: Json, operation: Json): Json {
+function applyOperation(value: Json, operation: Json): Json {
   const text = (name: string): string => {
     const found = isObject(operation) ? lookUp(operation, name) : undefined;
     if (typeof found !== 'string') throw rejected();
@@ -37,21 +37,21 @@ function operated(value: Json, operation: Json): Json {
   const to = tokensOf(text('path'));
   switch (text('op')) {
     case 'add':
-      return changed(value, to, (within, key) => added(within, key, given));
+      return changeAt(value, to, (within, key) => addAt(within, key, given));
     case 'replace':
-      return changed(value, to, (within, key) => replaced(within, key, given));
+      return changeAt(value, to, (within, key) => replaceAt(within, key, given));
     case 'remove':
-      return changed(value, to, removed);
+      return changeAt(value, to, removeAt);
     case 'test':
-      return tested(value, to, given);
+      return testAt(value, to, given);
     case 'copy': {
       const copy = valueAt(value, tokensOf(text('from')));
-      return changed(value, to, (within, key) => added(within, key, copy));
+      return changeAt(value, to, (within, key) => addAt(within, key, copy));
     }
     case 'move': {
       const from = tokensOf(text('from'));
       const moving = valueAt(value, from);
-      return changed(changed(value, from, removed), to, (within, key) => added(within, key, moving));
+      return changeAt(changeAt(value, from, removeAt), to, (within, key) => addAt(within, key, moving));
     }
     default:
       throw rejected();
@@ -66,10 +66,10 @@ function tokensOf(pointer: string): readonly string[] {
 }
 
 /** Applies a change to the innermost container of a path. */
-function changed(value: Json, [key, ...rest]: readonly string[], change: (within: Json, key: string) => Json): Json {
+function changeAt(value: Json, [key, ...rest]: readonly string[], change: (within: Json, key: string) => Json): Json {
   if (key === undefined) throw rejected();
   if (rest.length === 0) return change(value, key);
-  return replaced(value, key, changed(valueAt(value, [key]), rest, change));
+  return replaceAt(value, key, changeAt(valueAt(value, [key]), rest, change));
 }
 
 function valueAt(value: Json, tokens: readonly string[]): Json {
@@ -82,25 +82,25 @@ function valueAt(value: Json, tokens: readonly string[]): Json {
   return at;
 }
 
-function added(within: Json, key: string, value: Json): Json {
-  if (!isList(within)) return replaced(within, key, value);
+function addAt(within: Json, key: string, value: Json): Json {
+  if (!isList(within)) return replaceAt(within, key, value);
   return within.toSpliced(key === '-' ? within.length : indexIn(within, key, within.length), 0, value);
 }
 
-function replaced(within: Json, key: string, value: Json): Json {
+function replaceAt(within: Json, key: string, value: Json): Json {
   if (isList(within)) return within.with(indexIn(within, key, within.length - 1), value);
   if (!isObject(within)) throw rejected();
   return objectOf([...Object.entries(within).filter(([name]) => name !== key), [key, value]]);
 }
 
-function removed(within: Json, key: string): Json {
+function removeAt(within: Json, key: string): Json {
   if (isList(within)) return within.toSpliced(indexIn(within, key, within.length - 1), 1);
   if (!isObject(within) || !Object.hasOwn(within, key)) throw rejected();
   return objectOf(Object.entries(within).filter(([name]) => name !== key));
 }
 
 /** A missing field equals null. */
-function tested(value: Json, tokens: readonly string[], expected: Json): Json {
+function testAt(value: Json, tokens: readonly string[], expected: Json): Json {
   const [last = ''] = tokens.slice(-1);
   const within = valueAt(value, tokens.slice(0, -1));
   const found = isObject(within) ? (lookUp(within, last) ?? null) : valueAt(within, [last]);

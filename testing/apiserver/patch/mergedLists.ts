@@ -29,7 +29,7 @@ interface Order {
 }
 
 /** Sorts a merged list (`normalizeElementOrder`, `mergeSortedSlice`). */
-export function inOrder(merged: JsonList, { asked, known, mergeKey }: Order): JsonList {
+export function sortMergedList(merged: JsonList, { asked, known, mergeKey }: Order): JsonList {
   const place = (list: JsonList) => (entry: Json) => indexOf(list, keyOf(entry, mergeKey), mergeKey);
   const [askedAt, knownAt] = [place(asked), place(known)];
   const ofPatch = merged.filter((entry) => askedAt(entry) >= 0).sort((a, b) => askedAt(a) - askedAt(b));

@@ -7,7 +7,7 @@ import { sameValue } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';
-import { checkOrder, indexOf, inOrder, keyOf } from './mergedLists.ts';
+import { checkOrder, indexOf, keyOf, sortMergedList } from './mergedLists.ts';
 import { PatchError } from './patchError.ts';
 
 const DIRECTIVE = '$patch';
@@ -18,7 +18,7 @@ const DELETE_FROM = '$deleteFromPrimitiveList/';
 /** Returns the object with a patch applied. */
 export function strategicPatch(original: JsonObject, patch: JsonObject, type: ObjectType | undefined): JsonObject {
   const directive = lookUp(patch, DIRECTIVE);
-  if (directive !== undefined) return directed(directive, patch);
+  if (directive !== undefined) return applyDirective(directive, patch);
   const fields = new Map(Object.entries(original));
   const changes = new Map(Object.entries(patch));
   retainKeys(fields, changes);
@@ -29,7 +29,7 @@ export function strategicPatch(original: JsonObject, patch: JsonObject, type: Ob
     if (name.startsWith(SET_ORDER)) continue;
     if (name.startsWith(DELETE_FROM)) deleteFrom(fields, name.slice(DELETE_FROM.length), change);
     else if (change === null) fields.delete(name);
-    else set(fields, name, merged(fields.get(name), change, type?.field(name)));
+    else set(fields, name, mergeField(fields.get(name), change, type?.field(name)));
   }
   return objectOf(fields);
 }
@@ -37,16 +37,16 @@ export function strategicPatch(original: JsonObject, patch: JsonObject, type: Ob
 const set = (fields: Map<string, Json>, name: string, value: Json | undefined): unknown =>
   value === undefined ? fields.delete(name) : fields.set(name, value);
 
-function directed(directive: Json, patch: JsonObject): JsonObject {
+function applyDirective(directive: Json, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {};
   if (directive === 'replace') return objectOf(Object.entries(patch).filter(([name]) => name !== DIRECTIVE));
   throw new PatchError(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
 }
 
 /** The new value of a field. Undefined removes it. */
-function merged(before: Json | undefined, change: Json, field: Field | undefined): Json | undefined {
+function mergeField(before: Json | undefined, change: Json, field: Field | undefined): Json | undefined {
   if (isObject(before) && isObject(change)) return strategicPatch(before, change, objectTypeOf(field?.type));
-  if (isList(before) && isList(change) && field?.merges) return mergedList(before, change, field);
+  if (isList(before) && isList(change) && field?.merges) return mergeLists(before, change, field);
   return isList(before) && isList(change) ? change : withoutDirectives(change);
 }
 
@@ -68,21 +68,21 @@ function withoutDirectives(value: Json): Json | undefined {
   );
 }
 
-function mergedList(original: JsonList, patch: JsonList, field: Field): JsonList {
+function mergeLists(original: JsonList, patch: JsonList, field: Field): JsonList {
   if (original.length === 0 && patch.length === 0) return original;
   if (!isObject(original[0] ?? patch[0])) {
     const both = [...original, ...patch];
     const once = both.filter((each, index) => both.indexOf(each) === index);
-    return inOrder(once, { asked: patch, known: original, mergeKey: undefined });
+    return sortMergedList(once, { asked: patch, known: original, mergeKey: undefined });
   }
   const { mergeKey } = field;
   if (mergeKey === undefined) throw new PatchError('cannot merge lists without merge key');
-  const { known, asked } = afterDirectives(original, patch, mergeKey);
-  return inOrder(mergedEntries(known, asked, mergeKey, field), { asked, known, mergeKey });
+  const { known, asked } = applyListDirectives(original, patch, mergeKey);
+  return sortMergedList(mergeEntries(known, asked, mergeKey, field), { asked, known, mergeKey });
 }
 
 /** Applies the directives in a list patch, which delete single entries or all. */
-function afterDirectives(original: JsonList, patch: JsonList, mergeKey: string) {
+function applyListDirectives(original: JsonList, patch: JsonList, mergeKey: string) {
   const asked: Json[] = [];
   let known = original;
   let replaces = false;
@@ -100,7 +100,7 @@ function afterDirectives(original: JsonList, patch: JsonList, mergeKey: string) 
 const isSameEntry = (one: Json, other: Json, mergeKey: string): boolean =>
   sameValue(keyOf(one, mergeKey), keyOf(other, mergeKey));
 
-function mergedEntries(known: JsonList, asked: JsonList, mergeKey: string, { type }: Field): JsonList {
+function mergeEntries(known: JsonList, asked: JsonList, mergeKey: string, { type }: Field): JsonList {
   const entries = [...known];
   for (const entry of asked) {
     const at = indexOf(entries, keyOf(entry, mergeKey), mergeKey);
@@ -124,9 +124,9 @@ function setOrder(name: string, asked: Json, { fields, changes, type }: Ordered)
   if (!isList(asked)) throw new PatchError('invalid patch format of setElementOrder list', 400);
   const mergeKey = field?.mergeKey;
   checkOrder(isList(change) ? change : [], asked, mergeKey);
-  const both = change === undefined ? before : merged(before, change, field);
+  const both = change === undefined ? before : mergeField(before, change, field);
   changes.delete(name);
-  if (isList(both)) fields.set(name, inOrder(both, { asked, known: isList(before) ? before : [], mergeKey }));
+  if (isList(both)) fields.set(name, sortMergedList(both, { asked, known: isList(before) ? before : [], mergeKey }));
 }
 
 function deleteFrom(fields: Map<string, Json>, name: string, gone: Json): void {

@@ -9,10 +9,10 @@ import { type JsonObject, numberAt, objectAt } from '../json.ts';
 import { storedAs } from '../resources/resource.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
 import { finalizersOf } from './finalizing.ts';
-import type { Place, Registry } from './registry.ts';
+import type { ObjectLocation, Registry } from './registry.ts';
 import type { Strategy } from './strategy.ts';
 
-export interface DeleteHow {
+export interface DeletionOptions {
   readonly strategy: Strategy;
   readonly isDryRun: boolean;
   readonly gracePeriodSeconds: number | undefined;
@@ -20,30 +20,30 @@ export interface DeleteHow {
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-export interface Deleted {
+export interface DeletionResult {
   readonly object: JsonObject;
   readonly isGone: boolean;
 }
 
 /** Throws a `Failure` if the object does not exist or does not match the preconditions. */
-export function deleteObject(registry: Registry, place: Place, how: DeleteHow): Deleted {
+export function deleteObject(registry: Registry, place: ObjectLocation, how: DeletionOptions): DeletionResult {
   const before = registry.get(place);
   checkPreconditions(place, before, how.preconditions);
   const step = nextStep(before, how, registry.clock.now());
   if (step === undefined) return { object: before, isGone: false };
-  const { object, isHeld } = step;
+  const { object, remains } = step;
   const isChanged = !sameValue(object, before);
   const marked = how.isDryRun || !isChanged ? object : registry.store.put(storedAs(place.resource), object);
-  if (isHeld) return { object: marked, isGone: false };
+  if (remains) return { object: marked, isGone: false };
   return { object: how.isDryRun ? marked : registry.store.remove(storedAs(place.resource), marked), isGone: true };
 }
 
 /**
  * Returns the object to be written and whether it remains for now. Undefined if the deletion is already in progress.
  */
-function nextStep(before: JsonObject, how: DeleteHow, now: number) {
-  const marked = how.strategy.marked(before, now);
-  if (marked !== undefined) return { object: marked, isHeld: true };
+function nextStep(before: JsonObject, how: DeletionOptions, now: number) {
+  const marked = how.strategy.markDeleted(before, now);
+  if (marked !== undefined) return { object: marked, remains: true };
   const had = finalizersOf(before);
   const finalizers = deletionFinalizers(had, how.propagationPolicy);
   const isPending = finalizers.length > 0;
@@ -66,9 +66,9 @@ function markedAsDeleted(object: JsonObject, now: number): JsonObject {
 }
 
 function checkPreconditions(
-  { resource, name }: Place,
+  { resource, name }: ObjectLocation,
   before: JsonObject,
-  { uid, resourceVersion }: DeleteHow['preconditions'],
+  { uid, resourceVersion }: DeletionOptions['preconditions'],
 ): void {
   const had = metadataOf(before);
   const about = { ...resource, name: resource.kind };

@@ -4,7 +4,7 @@ import type { TimerClock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { invalidValue } from '../causes.ts';
-import { alreadyExists, type Cause, conflict, Failure, invalid, notFound, outdated } from '../failures.ts';
+import { alreadyExists, type Cause, conflict, Failure, invalid, modifiedConflict, notFound } from '../failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import { type Resource, storedAs } from '../resources/resource.ts';
 import { type Metadata, metadataOf, withMetadata } from '../store/metadata.ts';
@@ -13,16 +13,16 @@ import { createdMetaCauses, kubeFinalizerCauses, updatedMetaCauses } from '../va
 import { isGone } from './finalizing.ts';
 import type { Ids } from './ids.ts';
 import type { DisabledFeature } from './strategies/pods/disabledFields.ts';
-import { type Strategy, type Surroundings, versionOf } from './strategy.ts';
+import { type RegistryContext, type Strategy, versionOf } from './strategy.ts';
 
 /** The location of an object. */
-export interface Place {
+export interface ObjectLocation {
   readonly resource: Resource;
   readonly namespace: string | undefined;
   readonly name: string;
 }
 
-export interface WriteHow {
+export interface WriteInput {
   readonly strategy: Strategy;
   readonly isDryRun: boolean;
   /** The required UID. Undefined to accept any object. */
@@ -31,12 +31,12 @@ export interface WriteHow {
   readonly admit: (object: JsonObject, before: JsonObject | undefined) => JsonObject;
 }
 
-export interface Written {
+export interface WriteResult {
   readonly object: JsonObject;
   readonly isCreated: boolean;
 }
 
-export class Registry implements Surroundings {
+export class Registry implements RegistryContext {
   readonly store = new Store();
   readonly clock: TimerClock;
   readonly ids: Ids;
@@ -49,14 +49,14 @@ export class Registry implements Surroundings {
   }
 
   /** Throws a `Failure` if the object does not exist. */
-  get({ resource, namespace, name }: Place): JsonObject {
+  get({ resource, namespace, name }: ObjectLocation): JsonObject {
     const found = this.store.get(storedAs(resource), namespace, name);
     if (found === undefined) throw notFound(resource, name);
     return found;
   }
 
-  create(resource: Resource, given: JsonObject, { strategy, isDryRun, admit }: WriteHow): JsonObject {
-    const named = this.#named(given);
+  create(resource: Resource, given: JsonObject, { strategy, isDryRun, admit }: WriteInput): JsonObject {
+    const named = this.#withGeneratedName(given);
     const admitted = admit(named, undefined);
     const object = withMetadata(strategy.created(admitted, this), {
       uid: this.ids.uid(),
@@ -66,7 +66,7 @@ export class Registry implements Surroundings {
       selfLink: undefined,
     });
     const metadata = metadataOf(object);
-    refuse(resource, metadata.name ?? metadata.generateName ?? '', [
+    requireNoCauses(resource, metadata.name ?? metadata.generateName ?? '', [
       ...createdMetaCauses(objectAt(object, 'metadata'), {
         isNamespaced: resource.isNamespaced,
         name: strategy.nameRule,
@@ -74,14 +74,14 @@ export class Registry implements Surroundings {
       ...kubeFinalizerCauses(object),
       ...strategy.createCauses(object),
     ]);
-    this.#refuseTaken(resource, metadata);
+    this.#requireFreeName(resource, metadata);
     if (versionOf(object) !== '')
       throw new Failure(500, '', 'resourceVersion should not be set on objects to be created');
     return isDryRun ? object : this.store.put(storedAs(resource), object);
   }
 
   /** Writes the result of `change`. `before` is undefined if the object does not exist. */
-  update(place: Place, change: (before: JsonObject | undefined) => JsonObject, how: WriteHow): Written {
+  update(place: ObjectLocation, change: (before: JsonObject | undefined) => JsonObject, how: WriteInput): WriteResult {
     const { resource, namespace, name } = place;
     const before = this.store.get(storedAs(resource), namespace, name);
     if (before === undefined) {
@@ -91,28 +91,33 @@ export class Registry implements Surroundings {
     }
     checkUid(place, before, how.uid);
     const changed = how.admit(change(before), before);
-    const object = this.#updated(place, changed, before, how.strategy);
-    return { object: how.isDryRun ? object : this.#written(resource, object, before, how.strategy), isCreated: false };
+    const object = this.#validatedUpdate(place, changed, before, how.strategy);
+    return { object: how.isDryRun ? object : this.#store(resource, object, before, how.strategy), isCreated: false };
   }
 
-  #updated({ resource, name }: Place, changed: JsonObject, before: JsonObject, strategy: Strategy): JsonObject {
+  #validatedUpdate(
+    { resource, name }: ObjectLocation,
+    changed: JsonObject,
+    before: JsonObject,
+    strategy: Strategy,
+  ): JsonObject {
     const version = versionOf(changed);
     if (!/^\d*$/.test(version))
       throw new Failure(500, '', `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
-    if (!isMissing(version) && version !== versionOf(before)) throw outdated(resource, name);
+    if (!isMissing(version) && version !== versionOf(before)) throw modifiedConflict(resource, name);
     if (isMissing(version) && !strategy.updatesUnconditionally)
       throw invalid({ group: resource.group, kind: resource.name }, name, [
         invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     const versioned = isMissing(version) ? withMetadata(changed, { resourceVersion: versionOf(before) }) : changed;
-    const object = strategy.updated(withKept(versioned, before), before, this);
+    const object = strategy.updated(withPreservedMetadata(versioned, before), before, this);
     const meta = updatedMetaCauses(objectAt(object, 'metadata'), objectAt(before, 'metadata'));
     const asNew = createdMetaCauses(objectAt(object, 'metadata'), {
       isNamespaced: resource.isNamespaced,
       name: () => [],
     });
     // A kube-apiserver validates metadata for all kinds and again for each kind, so its causes are repeated.
-    refuse(resource, name, [
+    requireNoCauses(resource, name, [
       ...asNew,
       ...meta,
       ...meta,
@@ -124,7 +129,7 @@ export class Registry implements Surroundings {
   }
 
   /** Writes an object, or removes it if the deletion was only waiting for this write. */
-  #written(resource: Resource, object: JsonObject, before: JsonObject, { marked }: Strategy): JsonObject {
+  #store(resource: Resource, object: JsonObject, before: JsonObject, { markDeleted: marked }: Strategy): JsonObject {
     const hasGone = isGone(object) && marked(object, this.clock.now()) === undefined;
     if (!hasGone) return this.store.put(storedAs(resource), object);
     // Watches receive the last stored state.
@@ -133,13 +138,13 @@ export class Registry implements Surroundings {
   }
 
   /** Generates a name from `generateName`, unless there is a name. */
-  #named(object: JsonObject): JsonObject {
+  #withGeneratedName(object: JsonObject): JsonObject {
     const { name, generateName } = metadataOf(object);
     if (name || !generateName) return object;
     return withMetadata(object, { name: this.ids.nameAfter(generateName) });
   }
 
-  #refuseTaken(resource: Resource, { namespace, name = '' }: Metadata): void {
+  #requireFreeName(resource: Resource, { namespace, name = '' }: Metadata): void {
     const there = this.store.get(storedAs(resource), resource.isNamespaced ? namespace : undefined, name);
     if (there === undefined) return;
     throw alreadyExists(resource, name, metadataOf(there).deletionTimestamp !== undefined);
@@ -149,7 +154,7 @@ export class Registry implements Surroundings {
 const isMissing = (version: string): boolean => version === '' || version === '0';
 
 /** Restores metadata that clients may omit and cannot change. */
-function withKept(object: JsonObject, before: JsonObject): JsonObject {
+function withPreservedMetadata(object: JsonObject, before: JsonObject): JsonObject {
   const [own, had] = [objectAt(object, 'metadata'), objectAt(before, 'metadata')];
   const kept = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const;
   const missing = kept.filter(
@@ -162,7 +167,7 @@ function withKept(object: JsonObject, before: JsonObject): JsonObject {
 }
 
 /** Throws a `Failure` if the object has a different UID (`Preconditions.Check` of `apiserver/pkg/storage`). */
-function checkUid({ resource, namespace, name }: Place, before: JsonObject, uid: string | undefined): void {
+function checkUid({ resource, namespace, name }: ObjectLocation, before: JsonObject, uid: string | undefined): void {
   const { uid: own = '' } = metadataOf(before);
   if (uid === undefined || uid === own) return;
   const key = ['/registry', resource.name, ...(namespace === undefined ? [] : [namespace]), name].join('/');
@@ -174,7 +179,7 @@ function checkUid({ resource, namespace, name }: Place, before: JsonObject, uid:
   );
 }
 
-function refuse(resource: Resource, name: string, causes: readonly Cause[]): void {
+function requireNoCauses(resource: Resource, name: string, causes: readonly Cause[]): void {
   // Errors name the group under which the resource is stored.
   const [group = ''] = storedAs(resource).split('/');
   if (causes.length > 0) throw invalid({ group, kind: resource.kind }, name, causes);

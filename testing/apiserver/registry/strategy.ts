@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { Ids } from './ids.ts';
 
 /** The parts of the server that strategies use. */
-export interface Surroundings {
+export interface RegistryContext {
   readonly store: Store;
   readonly clock: TimerClock;
   readonly ids: Ids;
@@ -25,10 +25,10 @@ export interface Strategy {
   /** Returns the stored form with the defaults of the version. */
   readonly defaulted: (object: JsonObject) => JsonObject;
   /** Returns a stored object in the form of the version. */
-  readonly shown: (object: JsonObject) => JsonObject;
+  readonly toVersion: (object: JsonObject) => JsonObject;
   /** Removes fields that clients cannot set on a new object and sets those of the server. */
-  readonly created: (object: JsonObject, surroundings: Surroundings) => JsonObject;
-  readonly updated: (object: JsonObject, before: JsonObject, surroundings: Surroundings) => JsonObject;
+  readonly created: (object: JsonObject, surroundings: RegistryContext) => JsonObject;
+  readonly updated: (object: JsonObject, before: JsonObject, surroundings: RegistryContext) => JsonObject;
   /** Returns validation errors, except for those of the metadata. */
   readonly createCauses: (object: JsonObject) => readonly Cause[];
   readonly updateCauses: (object: JsonObject, before: JsonObject) => readonly Cause[];
@@ -43,15 +43,15 @@ export interface Strategy {
   /** Whether objects have a deletion grace period. */
   readonly isGraceful: boolean;
   /** Returns the first state of an object that is being deleted. Undefined if it can be removed. */
-  readonly marked: (object: JsonObject, now: number) => JsonObject | undefined;
+  readonly markDeleted: (object: JsonObject, now: number) => JsonObject | undefined;
   /** Whether the response to a deletion contains the object. */
-  readonly answersDeleted: boolean;
+  readonly returnsDeleted: boolean;
   readonly fields: SelectableFields<JsonObject>;
   /** The error message for an unsupported field selector. */
   readonly unknownField: (field: string) => string;
 }
 
-const same = (object: JsonObject): JsonObject => object;
+const unchanged = (object: JsonObject): JsonObject => object;
 
 /** The field selectors of all kinds. */
 const metadataFields: SelectableFields<JsonObject> = new Map([
@@ -62,10 +62,10 @@ const metadataFields: SelectableFields<JsonObject> = new Map([
 /** The strategy of a kind without specific rules. */
 export const plainStrategy: Strategy = {
   nameRule: dnsSubdomain,
-  defaulted: same,
-  shown: same,
-  created: same,
-  updated: same,
+  defaulted: unchanged,
+  toVersion: unchanged,
+  created: unchanged,
+  updated: unchanged,
   createCauses: () => [],
   updateCauses: () => [],
   warnings: () => [],
@@ -73,15 +73,15 @@ export const plainStrategy: Strategy = {
   createsOnUpdate: false,
   updatesUnconditionally: true,
   isGraceful: false,
-  marked: () => undefined,
-  answersDeleted: false,
+  markDeleted: () => undefined,
+  returnsDeleted: false,
   fields: metadataFields,
   unknownField: (field) =>
     `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
 };
 
 /** Adds field selectors. */
-export const selectedBy = (
+export const withSelectors = (
   fields: readonly (readonly [field: string, read: (object: JsonObject) => string])[],
 ): Pick<Strategy, 'fields' | 'unknownField'> => ({
   fields: new Map([...metadataFields, ...fields]),

@@ -28,7 +28,7 @@ export interface Resource {
 }
 
 /** The verbs of stored resources, in the order of discovery. */
-export const STORED: readonly Verb[] = [
+export const STORED_VERBS: readonly Verb[] = [
   ...(['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const),
 ];
 

@@ -1,16 +1,16 @@
 /** All resources of the API server. */
-import { type Resource, STORED, type Subresource, type Verb } from './resource.ts';
+import { type Resource, STORED_VERBS, type Subresource, type Verb } from './resource.ts';
 
 const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 
-type Given = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
+type ResourceInput = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
 
-const resource = (group: string, version: string, given: Given): Resource => ({
+const resource = (group: string, version: string, given: ResourceInput): Resource => ({
   group,
   version,
   singular: given.kind.toLowerCase(),
   isNamespaced: false,
-  verbs: STORED,
+  verbs: STORED_VERBS,
   shortNames: [],
   categories: [],
   subresources: [],
@@ -36,7 +36,7 @@ const core = [
     name: 'namespaces',
     kind: 'Namespace',
     shortNames: ['ns'],
-    verbs: STORED.filter((verb) => verb !== 'deletecollection'),
+    verbs: STORED_VERBS.filter((verb) => verb !== 'deletecollection'),
     subresources: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }, status('Namespace')],
   },
   {
@@ -92,10 +92,10 @@ const core = [
     categories: ['all'],
     subresources: [status('Service')],
   },
-] as const satisfies readonly Given[];
+] as const satisfies readonly ResourceInput[];
 
 /** The resources of metrics-server, which are computed and never stored. */
-const measured = [
+const metricsResources = [
   { name: 'nodes', kind: 'NodeMetrics', isNamespaced: false },
   { name: 'pods', kind: 'PodMetrics', isNamespaced: true },
 ].map((each) => resource('metrics.k8s.io', 'v1beta1', { ...each, singular: '', verbs: ['get', 'list'] }));
@@ -117,7 +117,7 @@ export const resources: readonly Resource[] = [
   }),
   resource('coordination.k8s.io', 'v1', { name: 'leases', kind: 'Lease', isNamespaced: true }),
   resource('events.k8s.io', 'v1', { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] }),
-  ...measured,
+  ...metricsResources,
   resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),
   resource('policy', 'v1', {
     name: 'poddisruptionbudgets',

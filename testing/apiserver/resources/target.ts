@@ -18,7 +18,7 @@ interface Path {
 }
 
 function pathOf(pathname: string): Path | undefined {
-  const parts = pathname.split('/').slice(1).map(unescaped);
+  const parts = pathname.split('/').slice(1).map(decodeOrUndefined);
   if (parts.some((part) => part === undefined || part === '')) return undefined;
   const [root, ...rest] = parts as string[];
   const [group, version, ...others] = root === 'api' ? ['', ...rest] : rest;
@@ -26,7 +26,7 @@ function pathOf(pathname: string): Path | undefined {
   return isOfApi && group !== undefined && version !== undefined ? { group, version, rest: others } : undefined;
 }
 
-function unescaped(part: string): string | undefined {
+function decodeOrUndefined(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -19,7 +19,7 @@ export interface Field {
   /**
    * Whether Go writes the field even if it is empty. A struct without a pointer is also written, unless `omitsZero`.
    */
-  readonly isWritten: boolean;
+  readonly isAlwaysWritten: boolean;
   readonly omitsZero: boolean;
   /** The field that identifies an entry of this list. */
   readonly mergeKey?: string;
@@ -77,7 +77,7 @@ const schema: z.ZodMiniType<Schema> = z.object({
 });
 
 /** Types with a special JSON form. */
-const NAMED: ReadonlyMap<string, Scalar> = new Map([
+const SPECIAL_TYPES: ReadonlyMap<string, Scalar> = new Map([
   ['io.k8s.apimachinery.pkg.api.resource.Quantity', 'quantity'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1', 'any'],
   ['io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime', 'time'],
@@ -88,7 +88,7 @@ const NAMED: ReadonlyMap<string, Scalar> = new Map([
 /** The types of a schema, created on demand. */
 export class Types {
   readonly #schemas: ReadonlyMap<string, Schema>;
-  readonly #made = new Map<string, ObjectType>();
+  readonly #types = new Map<string, ObjectType>();
 
   constructor(schemas: ReadonlyMap<string, Schema>) {
     this.#schemas = schemas;
@@ -103,12 +103,12 @@ export class Types {
   }
 
   named(name: string): ObjectType {
-    const made = this.#made.get(name) ?? this.#make(name);
-    this.#made.set(name, made);
+    const made = this.#types.get(name) ?? this.#createType(name);
+    this.#types.set(name, made);
     return made;
   }
 
-  #make(name: string): ObjectType {
+  #createType(name: string): ObjectType {
     const own = new Map(Object.entries(this.#schemas.get(name)?.fields ?? {}));
     const fields = new Map<string, Field>();
     const field = (each: string): Field | undefined => {
@@ -128,7 +128,7 @@ export class Types {
     return {
       type: this.#type(written),
       goType: go,
-      isWritten,
+      isAlwaysWritten: isWritten,
       omitsZero,
       merges: strategy.split(',').includes('merge'),
       ...(mergeKey === undefined ? {} : { mergeKey }),
@@ -143,7 +143,7 @@ export class Types {
   }
 
   #refersTo(name: string): Type {
-    const scalar = NAMED.get(name);
+    const scalar = SPECIAL_TYPES.get(name);
     if (scalar !== undefined) return { kind: scalar };
     const { fields, type, format } = this.#schemas.get(name) ?? {};
     return fields === undefined ? { kind: scalarOf(type, format) } : { kind: 'object', of: this.named(name) };

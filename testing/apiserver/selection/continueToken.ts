@@ -16,23 +16,23 @@ export const continueToken = ({ revision, after }: ContinueFrom): string =>
 /** Throws a `Failure` for a token that this server has not issued. */
 export function readContinueToken(token: string): ContinueFrom {
   const text = Buffer.from(token, 'base64url').toString('latin1');
-  const value = parsed(text);
+  const value = parseToken(text);
   const revision = isObject(value) ? numberAt(value, 'rv') : undefined;
   if (!isObject(value) || textAt(value, 'v') !== VERSION || revision === undefined)
     throw invalidToken('incorrect encoded token: version is not known');
   return { revision, after: textAt(value, 'start').replace(/\0$/, '') };
 }
 
-function parsed(text: string): Json {
+function parseToken(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidToken(`invalid character ${shown(text)} looking for beginning of value`);
+    throw invalidToken(`invalid character ${quotedStart(text)} looking for beginning of value`);
   }
 }
 
 /** The first character, quoted as in Go. */
-function shown(text: string): string {
+function quotedStart(text: string): string {
   const code = text.charCodeAt(0);
   const isPlain = code >= 0x20 && code < 0x7f;
   return isPlain ? `'${text.charAt(0)}'` : `'\\u${(code || 0).toString(16).padStart(4, '0')}'`;

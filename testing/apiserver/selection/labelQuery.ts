@@ -11,11 +11,11 @@ export function selects(selector: Json | undefined, object: JsonObject): boolean
   const expressions = lookUp(selector, 'matchExpressions');
   return (
     Object.entries(objectAt(selector, 'matchLabels')).every(([name, value]) => lookUp(labels, name) === value) &&
-    (isList(expressions) ? expressions : []).every((each) => isObject(each) && holds(each, labels))
+    (isList(expressions) ? expressions : []).every((each) => isObject(each) && matches(each, labels))
   );
 }
 
-function holds(expression: JsonObject, labels: JsonObject): boolean {
+function matches(expression: JsonObject, labels: JsonObject): boolean {
   const value = lookUp(labels, textAt(expression, 'key'));
   const values = lookUp(expression, 'values');
   const isIn = value !== undefined && isList(values) && values.includes(value);

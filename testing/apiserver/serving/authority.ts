@@ -5,7 +5,19 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { isIPv4 } from 'node:net';
 import type { SigningRequest } from '../certificates/signingRequest.ts';
 import type { User } from '../request.ts';
-import { bits, explicit, implicit, integer, objectId, octets, sequence, set, truth, utcTime, utf8 } from './der.ts';
+import {
+  bits,
+  booleanTrue,
+  explicit,
+  implicit,
+  integer,
+  objectId,
+  octets,
+  sequence,
+  set,
+  utcTime,
+  utf8,
+} from './der.ts';
 
 export interface KeyPair {
   /** PEM. */
@@ -31,7 +43,7 @@ const OID = {
 const DNS_NAME = 2;
 const IP_ADDRESS = 7;
 /** The parameters of a signature. */
-interface Signing {
+interface SigningParameters {
   readonly usage: 'client auth' | 'server auth';
   /** Milliseconds since the epoch. */
   readonly from: number;
@@ -60,7 +72,7 @@ export class Authority {
     const own = newKeys();
     this.#key = own.privateKey;
     this.#keyId = idOf(own.publicKey);
-    const isAuthority = extension(OID.basicConstraints, sequence(truth()), 'critical');
+    const isAuthority = extension(OID.basicConstraints, sequence(booleanTrue()), 'critical');
     const usage = extension(OID.keyUsage, bits(SIGNS_CERTIFICATES, 1), 'critical');
     this.cert = this.#certificate(SELF, own.publicKey, [isAuthority, usage]);
   }
@@ -83,7 +95,7 @@ export class Authority {
   }
 
   /** Issues a certificate for the key of a request. */
-  sign(request: SigningRequest, { usage, from, to }: Signing): string {
+  sign(request: SigningRequest, { usage, from, to }: SigningParameters): string {
     const { commonName: name, organizations: groups, publicKey, dnsNames, ips } = request;
     const names = [
       ...dnsNames.map((each) => implicit(DNS_NAME, Buffer.from(each))),
@@ -121,7 +133,7 @@ const spkiOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'd
 const idOf = (key: KeyObject): Buffer => createHash('sha256').update(spkiOf(key)).digest().subarray(0, 20);
 
 const extension = (id: string, content: Buffer, ...critical: readonly 'critical'[]): Buffer =>
-  sequence(objectId(id), ...critical.map(truth), octets(content));
+  sequence(objectId(id), ...critical.map(booleanTrue), octets(content));
 
 /** The leading byte makes the number positive and free of redundant bytes. */
 const serialNumber = (): Buffer => Buffer.concat([Buffer.from([1]), randomBytes(15)]);

@@ -27,7 +27,7 @@ function value(tag: number, content: Uint8Array): Buffer {
 
 export const sequence = (...items: readonly Uint8Array[]): Buffer => value(TAGS.sequence, Buffer.concat(items));
 export const set = (item: Uint8Array): Buffer => value(TAGS.set, item);
-export const truth = (): Buffer => value(TAGS.boolean, Buffer.from([0xff]));
+export const booleanTrue = (): Buffer => value(TAGS.boolean, Buffer.from([0xff]));
 export const octets = (content: Uint8Array): Buffer => value(TAGS.octetString, content);
 export const utf8 = (text: string): Buffer => value(TAGS.utf8String, Buffer.from(text));
 /** A bit string. `unused` is the number of unused bits in the last byte. */

@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { failed, PLAIN_JSON } from '../answers.ts';
 import type { Forward } from '../connect/forward.ts';
 import { badRequest, Failure, internalError, unavailable } from '../failures.ts';
-import type { Answer } from '../request.ts';
-import type { AskNode } from './nodeClient.ts';
+import type { ApiResponse } from '../request.ts';
+import { errorResponse, PLAIN_JSON } from '../responses.ts';
+import type { SendToNode } from './nodeClient.ts';
 
 /** Hop-by-hop headers and credentials, which are not forwarded, because the server uses its own identity. */
-const OURS: ReadonlySet<string> = new Set([
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
   'content-length',
@@ -29,7 +29,7 @@ export function headersFor(
   from = '',
   more: OutgoingHttpHeaders = {},
 ): OutgoingHttpHeaders {
-  const kept = Object.entries(headers).filter(([name]) => !name.startsWith(':') && !OURS.has(name));
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith(':') && !NOT_FORWARDED.has(name));
   const before = headers['x-forwarded-for'];
   return { ...Object.fromEntries(kept), 'x-forwarded-for': [before ?? [], from].flat().join(', '), ...more };
 }
@@ -40,7 +40,7 @@ export interface Sink extends NodeJS.WritableStream {
   flushHeaders?(): unknown;
 }
 
-interface Asked {
+interface ForwardedRequest {
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | Uint8Array;
@@ -49,23 +49,23 @@ interface Asked {
 
 /** Forwards a request and its response. Returns a response to send instead, if there is one. */
 export async function forward(
-  askNode: AskNode,
+  askNode: SendToNode,
   { kind, node, path, pod }: Forward,
-  { method, headers, body, signal }: Asked,
+  { method, headers, body, signal }: ForwardedRequest,
   response: Sink,
-): Promise<Answer | undefined> {
-  if (kind !== 'log' && kind !== 'proxy') return failed(badRequest('Upgrade request required'), PLAIN_JSON);
+): Promise<ApiResponse | undefined> {
+  if (kind !== 'log' && kind !== 'proxy') return errorResponse(badRequest('Upgrade request required'), PLAIN_JSON);
   const isLog = kind === 'log';
   const own = { method: isLog ? 'GET' : method, path, headers: isLog ? {} : headers, signal };
-  let answered: Awaited<ReturnType<AskNode>>;
+  let answered: Awaited<ReturnType<SendToNode>>;
   try {
     answered = await askNode(node, body.length === 0 ? own : { ...own, body });
   } catch (error) {
-    return failed(unreached(error, isLog, path), PLAIN_JSON);
+    return errorResponse(connectionFailure(error, isLog, path), PLAIN_JSON);
   }
   const { statusCode = 0 } = answered.response;
-  if (isLog && statusCode !== OK) return failed(await failureOfLog(answered.response, pod ?? ''), PLAIN_JSON);
-  response.writeHead(statusCode, isLog ? { 'content-type': 'text/plain' } : headersBack(answered.response));
+  if (isLog && statusCode !== OK) return errorResponse(await failureOfLog(answered.response, pod ?? ''), PLAIN_JSON);
+  response.writeHead(statusCode, isLog ? { 'content-type': 'text/plain' } : responseHeaders(answered.response));
   response.flushHeaders?.();
   await pipeline(answered.response, response, { signal });
   return undefined;
@@ -73,15 +73,15 @@ export async function forward(
 
 const OK = 200;
 
-function unreached(error: unknown, isLog: boolean, path: string): Failure {
+function connectionFailure(error: unknown, isLog: boolean, path: string): Failure {
   const why = error instanceof Error ? error.message : String(error);
   return isLog
     ? internalError(`Get ${JSON.stringify(path)}: ${why}`)
     : unavailable(`error trying to reach service: ${why}`);
 }
 
-const headersBack = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name) || name === 'content-length'));
+const responseHeaders = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_FORWARDED.has(name) || name === 'content-length'));
 
 /** The error for a failed log request (`GenericHttpResponseChecker` of apiserver). */
 async function failureOfLog(response: IncomingMessage, pod: string): Promise<Failure> {

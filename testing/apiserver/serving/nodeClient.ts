@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as ask, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { NodePlace } from '../connect/forward.ts';
+import type { NodeAddress } from '../connect/forward.ts';
 import type { Authority } from './authority.ts';
 
 export interface NodeClientOptions {
@@ -22,7 +22,7 @@ interface NodeRequest {
   readonly signal: AbortSignal;
 }
 
-export interface NodeAnswer {
+export interface NodeResponse {
   readonly response: IncomingMessage;
   /** The connection, if it was upgraded. */
   readonly socket?: Duplex;
@@ -31,7 +31,7 @@ export interface NodeAnswer {
 }
 
 /** Rejects with the reason if the node cannot be reached. */
-export type AskNode = (node: NodePlace, request: NodeRequest) => Promise<NodeAnswer>;
+export type SendToNode = (node: NodeAddress, request: NodeRequest) => Promise<NodeResponse>;
 
 const SELF = { name: 'kube-apiserver-kubelet-client', groups: ['system:masters'] };
 const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'];
@@ -41,19 +41,19 @@ const CONNECT_MS = 30_000;
 export function nodeClient(
   authority: Authority,
   { checkCertificates = false, addressTypes = ADDRESS_TYPES }: NodeClientOptions = {},
-): AskNode {
+): SendToNode {
   const own = { ...authority.issue(SELF), rejectUnauthorized: checkCertificates, ca: authority.cert };
   return ({ addresses, port, name }, { method, path, headers, body, signal }) => {
     const type = addressTypes.find((each) => addresses.has(each));
     const host = type && addresses.get(type);
     if (!host) return Promise.reject(new Error(`no preferred addresses found for node ${name}`));
     const options = { ...own, host, port, method, path, headers, agent: false, signal };
-    return answerTo(options, body);
+    return sendRequest(options, body);
   };
 }
 
-function answerTo(options: RequestOptions, body: string | Uint8Array = ''): Promise<NodeAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<NodeAnswer>();
+function sendRequest(options: RequestOptions, body: string | Uint8Array = ''): Promise<NodeResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<NodeResponse>();
   const asked = ask({ ...options, timeout: CONNECT_MS });
   asked.on('error', reject);
   const late = () => asked.destroy(new Error(`dial tcp ${options.host}:${options.port}: i/o timeout`));

@@ -1,25 +1,25 @@
 /** Scrapes nodes for their resource usage like metrics-server (`pkg/scraper/scraper.go` of metrics-server). */
 import { text } from 'node:stream/consumers';
 import type { Api } from '../api.ts';
-import { nodePlace } from '../connect/connect.ts';
+import { nodeAddress } from '../connect/connect.ts';
 import { type Batch, batchOf } from '../metrics/resourceMetrics.ts';
 import { metadataOf } from '../store/metadata.ts';
-import type { AskNode } from './nodeClient.ts';
+import type { SendToNode } from './nodeClient.ts';
 
 /** The time limit of a node's response, in milliseconds. */
-const LIMIT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** Maximum size of a response, in characters. */
-const MOST = 64 * 2 ** 20;
+const MAX_CHARACTERS = 64 * 2 ** 20;
 const OK = 200;
 
 /** Scrapes every node every `everyMs` milliseconds until the returned function is called. */
-export function scrapeNodes(api: Api, askNode: AskNode, everyMs: number): () => void {
+export function scrapeNodes(api: Api, askNode: SendToNode, everyMs: number): () => void {
   const { clock } = api.registry;
   const end = new AbortController();
   let timer: unknown;
   const scrape = async () => {
     const nodes = api.registry.store.list('/nodes').map(([, node]) => metadataOf(node).name ?? '');
-    const told = await Promise.all(nodes.map((name) => scraped(api, askNode, name, end.signal)));
+    const told = await Promise.all(nodes.map((name) => scrapeNode(api, askNode, name, end.signal)));
     if (end.signal.aborted) return;
     api.usages.store(
       {
@@ -37,34 +37,34 @@ export function scrapeNodes(api: Api, askNode: AskNode, everyMs: number): () => 
   };
 }
 
-const NOTHING: Batch = { nodes: new Map(), pods: new Map() };
+const EMPTY_BATCH: Batch = { nodes: new Map(), pods: new Map() };
 
 /** Returns an empty batch if a node does not respond as expected. */
-async function scraped(api: Api, askNode: AskNode, name: string, ended: AbortSignal): Promise<Batch> {
+async function scrapeNode(api: Api, askNode: SendToNode, name: string, ended: AbortSignal): Promise<Batch> {
   const { clock, store } = api.registry;
   const late = new AbortController();
-  const timer = clock.setTimeout(() => late.abort(new Error('it has not answered in time')), LIMIT_MS);
+  const timer = clock.setTimeout(() => late.abort(new Error('it has not answered in time')), TIMEOUT_MS);
   try {
     const signal = AbortSignal.any([late.signal, ended]);
     const asked = { method: 'GET', path: '/metrics/resource', headers: {}, signal };
-    const { response, socket } = await askNode(nodePlace(name, store), asked);
-    const said = socket === undefined && response.statusCode === OK ? await whole(response) : undefined;
+    const { response, socket } = await askNode(nodeAddress(name, store), asked);
+    const said = socket === undefined && response.statusCode === OK ? await readAll(response) : undefined;
     if (said !== undefined) return batchOf(said, name, clock.now());
     socket?.destroy();
     response.destroy();
-    return NOTHING;
+    return EMPTY_BATCH;
   } catch {
-    return NOTHING;
+    return EMPTY_BATCH;
   } finally {
     clock.clearTimeout(timer);
   }
 }
 
-async function whole(response: NodeJS.ReadableStream): Promise<string> {
+async function readAll(response: NodeJS.ReadableStream): Promise<string> {
   let length = 0;
   response.on('data', (chunk: Buffer) => {
     length += chunk.length;
-    if (length > MOST) response.emit('error', new Error('it tells too much'));
+    if (length > MAX_CHARACTERS) response.emit('error', new Error('it tells too much'));
   });
   return await text(response);
 }

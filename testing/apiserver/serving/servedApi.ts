@@ -33,10 +33,10 @@ const CLUSTER = 'statelet-test';
 
 export async function serveApi(api: Api, authority: Authority, options: ServeApiOptions): Promise<ServedApi> {
   const tls = { ...authority.issue({ name: 'kube-apiserver', groups: [] }), clientCa: authority.cert };
-  const askNode = nodeClient(authority, options.nodes);
-  const { port, close } = await serve(api, { ...options, tls, askNode });
+  const sendToNode = nodeClient(authority, options.nodes);
+  const { port, close } = await serve(api, { ...options, tls, sendToNode });
   const { scrapeEveryMs } = options;
-  const endScrapes = scrapeEveryMs === undefined ? () => {} : scrapeNodes(api, askNode, scrapeEveryMs);
+  const endScrapes = scrapeEveryMs === undefined ? () => {} : scrapeNodes(api, sendToNode, scrapeEveryMs);
   const cluster = { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': base64(authority.cert) };
   return {
     port,

@@ -5,11 +5,11 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
 import { isProtobuf } from '../mediaTypes.ts';
-import type { Answer, ApiRequest, User } from '../request.ts';
+import type { ApiRequest, ApiResponse, User } from '../request.ts';
 import { forward, headersFor, type Sink } from './forwarding.ts';
-import type { AskNode } from './nodeClient.ts';
-import { type Client, tell } from './upgradeClient.ts';
-import { passUpgrade } from './upgrades.ts';
+import type { SendToNode } from './nodeClient.ts';
+import { type Client, sendResponse } from './upgradeClient.ts';
+import { forwardUpgrade } from './upgrades.ts';
 
 export interface ServeOptions {
   /** 0 selects any free port. */
@@ -24,10 +24,10 @@ export interface ServeOptions {
   /** Maximum number of concurrent requests per HTTP/2 connection. */
   readonly maxConcurrentStreams?: number;
   /** Sends requests to nodes. Without it, nothing is forwarded. */
-  readonly askNode?: AskNode;
+  readonly sendToNode?: SendToNode;
 }
 
-export interface Serving {
+export interface RunningServer {
   readonly port: number;
   /** Closes all connections. */
   close(): Promise<void>;
@@ -45,9 +45,9 @@ const MAX_HEADER_BYTES = 1 << 20;
 /** Serves on loopback. */
 export async function serve(
   api: Api,
-  { port = 0, tls, maxConcurrentStreams = STREAMS, askNode }: ServeOptions = {},
-): Promise<Serving> {
-  const listener = (request: Incoming, response: Outgoing) => void answer(api, request, response, askNode);
+  { port = 0, tls, maxConcurrentStreams = STREAMS, sendToNode }: ServeOptions = {},
+): Promise<RunningServer> {
+  const listener = (request: Incoming, response: Outgoing) => void handleRequest(api, request, response, sendToNode);
   const { clientCa, ...pair } = tls ?? {};
   const secure = {
     ...pair,
@@ -60,8 +60,8 @@ export async function serve(
     tls === undefined
       ? createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener)
       : createSecureServer(secure, listener);
-  if (askNode !== undefined)
-    server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, askNode));
+  if (sendToNode !== undefined)
+    server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, sendToNode));
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -96,15 +96,15 @@ interface Outgoing extends Sink {
 }
 
 /** A shared error, because creating a stack trace for each request would take as long as a short response. */
-const HAS_GONE = new Error('the client has gone');
+const CLIENT_DISCONNECTED = new Error('the client has gone');
 
 /** Handles a request. The connection is cut if there is no response. */
-async function answer(api: Api, request: Incoming, response: Outgoing, askNode?: AskNode): Promise<void> {
+async function handleRequest(api: Api, request: Incoming, response: Outgoing, askNode?: SendToNode): Promise<void> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort(HAS_GONE));
+  response.on('close', () => gone.abort(CLIENT_DISCONNECTED));
   try {
     const asked = await read(request, api.registry.clock.now());
-    let told: Answer | undefined = await api.answer(asked);
+    let told: ApiResponse | undefined = await api.respond(asked);
     if (askNode !== undefined && 'forward' in told && told.forward !== undefined) {
       const { method, body } = asked;
       const headers = headersFor(request.headers, request.socket.remoteAddress);
@@ -118,14 +118,14 @@ async function answer(api: Api, request: Incoming, response: Outgoing, askNode?:
 }
 
 /** Forwards an upgrade request, or responds with an error. */
-async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: AskNode) {
+async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: SendToNode) {
   const gone = new AbortController();
-  socket.on('error', () => {}).once('close', () => gone.abort(HAS_GONE));
+  socket.on('error', () => {}).once('close', () => gone.abort(CLIENT_DISCONNECTED));
   const client: Client = { request, socket, head, signal: gone.signal };
   try {
-    const told = await api.answer(readHead(request, '', api.registry.clock.now()));
-    if (!('forward' in told) || told.forward === undefined) return tell(client, told);
-    await passUpgrade(askNode, told.forward, client);
+    const told = await api.respond(readHead(request, '', api.registry.clock.now()));
+    if (!('forward' in told) || told.forward === undefined) return sendResponse(client, told);
+    await forwardUpgrade(askNode, told.forward, client);
   } catch {
     socket.destroy();
   }
@@ -146,14 +146,14 @@ function readHead(
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
-  const { user, isDoubtful } = whoShows(request, now);
+  const { user, isDoubtful: hasInvalidCertificate } = certificateUser(request, now);
   return {
     method: request.method ?? 'GET',
     url: request.url ?? '/',
     headers: new Map(headers),
     body,
     ...(user === undefined ? {} : { user }),
-    isDoubtful,
+    hasInvalidCertificate,
   };
 }
 
@@ -170,7 +170,7 @@ function certificateOf(socket: TLSSocket, connection: object): PeerCertificate {
  * Returns the user of a verified client certificate. Its expiry is checked on each request, because the connection may
  * outlive it.
  */
-function whoShows(
+function certificateUser(
   { socket, stream }: Pick<Incoming, 'socket' | 'stream'>,
   now: number,
 ): { readonly user?: User; readonly isDoubtful: boolean } {
@@ -184,7 +184,7 @@ function whoShows(
   return { user: { name, groups: [groups].flat(), extra }, isDoubtful: false };
 }
 
-function send(answer: Answer, isHead: boolean, response: Outgoing): void {
+function send(answer: ApiResponse, isHead: boolean, response: Outgoing): void {
   response.writeHead(answer.code, Object.fromEntries(answer.headers));
   if ('body' in answer) {
     if (isHead) response.end();

@@ -7,13 +7,13 @@ import { SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import { TRANSLATED_PROTOCOLS, translateCommand } from '../../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
-import type { AskNode } from './nodeClient.ts';
+import type { SendToNode } from './nodeClient.ts';
 import { type Client, spdyHeaders } from './upgradeClient.ts';
 
 const NO_STREAMS = { stdin: false, stdout: false, stderr: false, tty: false };
 
 export async function translateForNode(
-  askNode: AskNode,
+  askNode: SendToNode,
   { node, path, streams = NO_STREAMS }: Forward,
   client: Client,
 ): Promise<void> {

@@ -2,22 +2,22 @@ import { createWebSocketStream } from 'ws';
 import { acceptWebSocket, PORT_FORWARD_PROTOCOL, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
-import { joined } from './joined.ts';
-import type { AskNode } from './nodeClient.ts';
-import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.ts';
+import type { SendToNode } from './nodeClient.ts';
+import { pipeBothWays } from './pipeBothWays.ts';
+import { type Client, connectToNode, forwardResponse, spdyHeaders } from './upgradeClient.ts';
 
 /** Tunnels a client's SPDY stream from WebSocket messages to the node (`streamtunnel.go` of apiserver). */
-export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
+export async function tunnelPorts(askNode: SendToNode, forward: Forward, client: Client): Promise<void> {
   const { request, signal } = client;
   const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORT_FORWARD_PROTOCOL]));
   const asked = { method: 'POST', path: forward.path, headers, signal };
-  const answered = await reached(askNode, forward, asked, client);
+  const answered = await connectToNode(askNode, forward, asked, client);
   if (answered === undefined) return;
   const { response, socket, head: first } = answered;
-  if (socket === undefined) return await passRefusal(response, client);
+  if (socket === undefined) return await forwardResponse(response, client);
   if (first.length > 0) socket.unshift(first);
   try {
-    await joined(createWebSocketStream(await acceptWebSocket(client, TUNNEL_SUBPROTOCOL)), socket);
+    await pipeBothWays(createWebSocketStream(await acceptWebSocket(client, TUNNEL_SUBPROTOCOL)), socket);
   } finally {
     socket.destroy();
   }

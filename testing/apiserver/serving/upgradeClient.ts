@@ -1,10 +1,10 @@
 /** A client that requests a protocol upgrade. */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { failed, PLAIN_JSON } from '../answers.ts';
 import type { Forward } from '../connect/forward.ts';
 import { internalError } from '../failures.ts';
-import type { AskNode, NodeAnswer } from './nodeClient.ts';
+import { errorResponse, PLAIN_JSON } from '../responses.ts';
+import type { NodeResponse, SendToNode } from './nodeClient.ts';
 
 export interface Client {
   readonly request: IncomingMessage;
@@ -16,23 +16,23 @@ export interface Client {
 }
 
 /** Connects to the node. Undefined if it cannot be reached, after reporting that to the client. */
-export async function reached(
-  askNode: AskNode,
+export async function connectToNode(
+  askNode: SendToNode,
   { node }: Forward,
-  asked: Parameters<AskNode>[1],
+  asked: Parameters<SendToNode>[1],
   client: Client,
-): Promise<NodeAnswer | undefined> {
+): Promise<NodeResponse | undefined> {
   try {
     return await askNode(node, asked);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    tell(client, failed(internalError(`error dialing backend: ${why}`), PLAIN_JSON));
+    sendResponse(client, errorResponse(internalError(`error dialing backend: ${why}`), PLAIN_JSON));
     return undefined;
   }
 }
 
 /** Sends a response that rejects the upgrade. */
-export function tell(
+export function sendResponse(
   { request, socket }: Client,
   answer: { readonly code: number; readonly headers: ReadonlyMap<string, string>; readonly body?: unknown },
 ): void {
@@ -42,7 +42,7 @@ export function tell(
 }
 
 /** Forwards a node's error response unchanged. */
-export async function passRefusal(refused: IncomingMessage, { request, socket }: Client): Promise<void> {
+export async function forwardResponse(refused: IncomingMessage, { request, socket }: Client): Promise<void> {
   const response = responseOf(request, socket);
   const { 'content-type': type = 'text/plain; charset=utf-8' } = refused.headers;
   response.writeHead(refused.statusCode ?? 500, { 'content-type': type });

@@ -3,12 +3,12 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
-import { joined } from './joined.ts';
-import type { AskNode } from './nodeClient.ts';
-import { type Client, passRefusal, reached } from './upgradeClient.ts';
+import type { SendToNode } from './nodeClient.ts';
+import { pipeBothWays } from './pipeBothWays.ts';
+import { type Client, connectToNode, forwardResponse } from './upgradeClient.ts';
 
 /** Connects a client with a node, translating between their protocols if necessary. */
-export async function passUpgrade(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
+export async function forwardUpgrade(askNode: SendToNode, forward: Forward, client: Client): Promise<void> {
   const { headers } = client.request;
   if (!forward.node.speaksWebSockets) {
     if (forward.streams !== undefined && offersSubprotocol(client.request, COMMAND_SUBPROTOCOL)) {
@@ -22,23 +22,23 @@ export async function passUpgrade(askNode: AskNode, forward: Forward, client: Cl
   }
   const { request, signal } = client;
   const more: OutgoingHttpHeaders = { connection: 'Upgrade', upgrade: headers.upgrade ?? '', 'content-length': 0 };
-  const own = headersFor({ ...headers, ...repeated(request) }, request.socket.remoteAddress, more);
+  const own = headersFor({ ...headers, ...repeatedHeaders(request) }, request.socket.remoteAddress, more);
   const asked = { method: request.method ?? 'GET', path: forward.path, headers: own, signal };
-  const answered = await reached(askNode, forward, asked, client);
+  const answered = await connectToNode(askNode, forward, asked, client);
   if (answered === undefined) return;
   const { response, socket, head } = answered;
-  if (socket === undefined) return await passRefusal(response, client);
+  if (socket === undefined) return await forwardResponse(response, client);
   const lines = [`HTTP/1.1 101 ${response.statusMessage}`];
   for (let at = 0; at < response.rawHeaders.length; at += 2)
     lines.push(`${response.rawHeaders[at]}: ${response.rawHeaders[at + 1]}`);
   client.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
   if (client.head.length > 0) client.socket.unshift(client.head);
-  await joined(client.socket, socket);
+  await pipeBothWays(client.socket, socket);
 }
 
 /** Node.js joins repeated headers, but the node expects a line for each. */
-const repeated = ({ headersDistinct }: IncomingMessage): Record<string, string[]> => {
+const repeatedHeaders = ({ headersDistinct }: IncomingMessage): Record<string, string[]> => {
   const versions = headersDistinct['x-stream-protocol-version'];
   return versions === undefined ? {} : { 'x-stream-protocol-version': versions };
 };

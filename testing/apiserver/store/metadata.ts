@@ -3,16 +3,16 @@ import { lookUp } from '../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 
 /** The string fields of metadata. */
-const TEXTS = ['name', 'namespace', 'uid', 'resourceVersion', 'generateName', 'deletionTimestamp'] as const;
+const STRING_FIELDS = ['name', 'namespace', 'uid', 'resourceVersion', 'generateName', 'deletionTimestamp'] as const;
 
-export type Metadata = Readonly<Partial<Record<(typeof TEXTS)[number], string>>>;
+export type Metadata = Readonly<Partial<Record<(typeof STRING_FIELDS)[number], string>>>;
 
 /** Returns the string fields of an object's metadata. */
 export function metadataOf(object: JsonObject): Metadata {
   const metadata = lookUp(object, 'metadata');
   if (!isObject(metadata)) return {};
-  const found: Partial<Record<(typeof TEXTS)[number], string>> = {};
-  for (const name of TEXTS) {
+  const found: Partial<Record<(typeof STRING_FIELDS)[number], string>> = {};
+  for (const name of STRING_FIELDS) {
     const value = lookUp(metadata, name);
     if (typeof value === 'string') found[name] = value;
   }

@@ -21,10 +21,10 @@ interface Table {
   readonly changes: Change[];
   readonly watchers: Set<(change: Change) => void>;
   /** The revision of the last compaction. */
-  forgotten: number;
+  compactedRevision: number;
 }
 
-const inOrder = (objects: ReadonlyMap<string, JsonObject>) =>
+const sortedByKey = (objects: ReadonlyMap<string, JsonObject>) =>
   [...objects].sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** The key of an object within its resource. Objects are listed in key order. */
@@ -48,7 +48,7 @@ export class Store {
    */
   list(resource: ResourceName, revision = this.#revision): readonly (readonly [key: string, object: JsonObject])[] {
     const { objects, changes } = this.#table(resource);
-    if (revision >= this.#revision) return inOrder(objects);
+    if (revision >= this.#revision) return sortedByKey(objects);
     const then = new Map(objects);
     for (const { revision: at, object, before } of changes.toReversed()) {
       if (at <= revision) break;
@@ -56,12 +56,12 @@ export class Store {
       if (before === undefined) then.delete(key);
       else then.set(key, before);
     }
-    return inOrder(then);
+    return sortedByKey(then);
   }
 
   /** Returns the objects at a revision, or undefined if it has been compacted. */
   listAt(resource: ResourceName, revision: number): ReturnType<Store['list']> | undefined {
-    return revision < this.#table(resource).forgotten ? undefined : this.list(resource, revision);
+    return revision < this.#table(resource).compactedRevision ? undefined : this.list(resource, revision);
   }
 
   /** Writes an object and returns it with its revision. An unchanged object is not written. */
@@ -87,7 +87,7 @@ export class Store {
 
   /** Returns the changes of a resource after a revision, or undefined if they have been compacted. */
   changesSince(resource: ResourceName, revision: number): readonly Change[] | undefined {
-    if (revision < this.#table(resource).forgotten) return undefined;
+    if (revision < this.#table(resource).compactedRevision) return undefined;
     return this.#table(resource).changes.filter((change) => change.revision > revision);
   }
 
@@ -102,7 +102,7 @@ export class Store {
   compact(resources: Iterable<ResourceName> = this.#tables.keys()): void {
     for (const resource of resources) {
       const table = this.#table(resource);
-      table.forgotten = this.#revision;
+      table.compactedRevision = this.#revision;
       table.changes.length = 0;
     }
   }
@@ -118,7 +118,12 @@ export class Store {
   }
 
   #table(resource: ResourceName): Table {
-    const table = this.#tables.get(resource) ?? { objects: new Map(), changes: [], watchers: new Set(), forgotten: 0 };
+    const table = this.#tables.get(resource) ?? {
+      objects: new Map(),
+      changes: [],
+      watchers: new Set(),
+      compactedRevision: 0,
+    };
     this.#tables.set(resource, table);
     return table;
   }

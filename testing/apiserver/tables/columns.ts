@@ -82,7 +82,7 @@ const nodes: readonly Column[] = [
 ];
 
 /** The time since an event was first or last seen, from any of its time fields. */
-function seen(event: JsonObject, which: 'firstTimestamp' | 'lastTimestamp', now: number): string {
+function seenAgo(event: JsonObject, which: 'firstTimestamp' | 'lastTimestamp', now: number): string {
   const series = which === 'lastTimestamp' ? textAt(objectAt(event, 'series'), 'lastObservedTime') : '';
   return since(series || textAt(event, which) || textAt(event, 'eventTime'), now);
 }
@@ -103,14 +103,14 @@ const counted = (event: JsonObject): number =>
   numberAt(objectAt(event, 'series'), 'count') ?? (numberAt(event, 'count') || 1);
 
 const events: readonly Column[] = [
-  text('Last Seen', (event, now) => seen(event, 'lastTimestamp', now)),
+  text('Last Seen', (event, now) => seenAgo(event, 'lastTimestamp', now)),
   text('Type', at('type')),
   text('Reason', at('reason')),
   text('Object', about),
   wide('Subobject', at('involvedObject.fieldPath')),
   wide('Source', source),
   text('Message', (event) => textAt(event, 'message').trim()),
-  wide('First Seen', (event, now) => seen(event, 'firstTimestamp', now)),
+  wide('First Seen', (event, now) => seenAgo(event, 'firstTimestamp', now)),
   wide('Count', counted),
   { ...NAME, isWide: true },
 ];
@@ -148,7 +148,7 @@ const priorityClasses: readonly Column[] = [
 ];
 
 /** The usage of a node, or the total of a pod's containers. */
-function used(object: JsonObject, name: string, family: 'decimal' | 'binary'): string {
+function totalUsage(object: JsonObject, name: string, family: 'decimal' | 'binary'): string {
   const usages = [object, ...objectsAt(object, 'containers')].map((each) => textAt(objectAt(each, 'usage'), name));
   const nanos = usages.filter((each) => each !== '').map(nanosOf);
   return formatQuantity(
@@ -157,10 +157,10 @@ function used(object: JsonObject, name: string, family: 'decimal' | 'binary'): s
   );
 }
 
-const measured: readonly Column[] = [
+const metricsColumns: readonly Column[] = [
   NAME,
-  text('cpu', (object) => used(object, 'cpu', 'decimal')),
-  text('memory', (object) => used(object, 'memory', 'binary')),
+  text('cpu', (object) => totalUsage(object, 'cpu', 'decimal')),
+  text('memory', (object) => totalUsage(object, 'memory', 'binary')),
   text('Window', at('window')),
 ];
 
@@ -170,9 +170,9 @@ const COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
   ['Lease', [NAME, text('Holder', at('spec.holderIdentity')), AGE]],
   ['Namespace', [NAME, text('Status', at('status.phase')), AGE]],
   ['Node', nodes],
-  ['NodeMetrics', measured],
+  ['NodeMetrics', metricsColumns],
   ['Pod', pods],
-  ['PodMetrics', measured],
+  ['PodMetrics', metricsColumns],
   ['PriorityClass', priorityClasses],
   ['RuntimeClass', [NAME, text('Handler', at('handler')), AGE]],
   ['Secret', [NAME, text('Type', at('type')), text('Data', countOf('data')), AGE]],

@@ -7,7 +7,7 @@ import { columnsOf } from './columns.ts';
 /** The object in each row. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-export interface TableOf {
+export interface TableInput {
   readonly kind: string;
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludeObject;
@@ -17,7 +17,7 @@ export interface TableOf {
 }
 
 /** Returns a table of an object, or of the entries of a list. */
-export function tableOf(object: JsonObject, asked: TableOf): JsonObject {
+export function tableOf(object: JsonObject, asked: TableInput): JsonObject {
   const items = lookUp(object, 'items');
   const isWhole = isList(items) && textAt(object, 'kind').endsWith('List');
   const objects = isWhole ? items.filter(isObject) : [object];
@@ -27,7 +27,7 @@ export function tableOf(object: JsonObject, asked: TableOf): JsonObject {
   return { ...headOf(asked), metadata, rows: objects.map((each) => rowOf(each, asked)) };
 }
 
-const headOf = ({ kind, version }: TableOf): JsonObject => ({
+const headOf = ({ kind, version }: TableInput): JsonObject => ({
   kind: 'Table',
   apiVersion: `meta.k8s.io/${version}`,
   columnDefinitions: columnsOf(kind).map(({ name, type, format, isWide }) => ({
@@ -39,7 +39,7 @@ const headOf = ({ kind, version }: TableOf): JsonObject => ({
   })),
 });
 
-function rowOf(object: JsonObject, { kind, version, include, now, shown }: TableOf): JsonObject {
+function rowOf(object: JsonObject, { kind, version, include, now, shown }: TableInput): JsonObject {
   const conditions = kind === 'Pod' ? completion(object) : [];
   const apiVersion = `meta.k8s.io/${version}`;
   const told = {

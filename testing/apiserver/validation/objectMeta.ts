@@ -45,7 +45,7 @@ export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cau
   const generation = numberAt(metadata, 'generation') ?? 0;
   const changed = IMMUTABLE.filter((name) => !sameValue(lookUp(metadata, name), lookUp(before, name)));
   return [
-    ...(isDeleted ? lateFinalizers(metadata, before) : []),
+    ...(isDeleted ? newFinalizerCauses(metadata, before) : []),
     ...(textAt(metadata, 'resourceVersion') === ''
       ? [invalidValue('metadata.resourceVersion', '', 'must be specified for an update')]
       : []),
@@ -57,7 +57,7 @@ export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cau
   ];
 }
 
-function lateFinalizers(metadata: JsonObject, before: JsonObject): Cause[] {
+function newFinalizerCauses(metadata: JsonObject, before: JsonObject): Cause[] {
   const known = new Set(textsAt(before, 'finalizers'));
   const late = [...new Set(textsAt(metadata, 'finalizers'))].filter((each) => !known.has(each)).sort();
   if (late.length === 0) return [];

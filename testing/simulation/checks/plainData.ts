@@ -4,7 +4,7 @@ import { printable } from '../../../base/printable.ts';
 import { fieldPath } from '../../../kubernetes/api/problem.ts';
 
 /** Far deeper than any value that a node accepts, and shallow enough for recursive functions. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /** Throws a `TypeError` that names the first field that is not plain data. The message starts with `taker`. */
 export function checkPlain(value: unknown, taker: string): void {
@@ -14,7 +14,7 @@ export function checkPlain(value: unknown, taker: string): void {
     if (typeof at === 'bigint') refuse(path, 'expected JSON, got bigint');
     if (typeof at !== 'object' || at === null) return;
     if (above.includes(at)) refuse(path, 'contains itself');
-    if (above.length >= DEEPEST) refuse(path.slice(0, 1), `is nested deeper than ${DEEPEST} levels`);
+    if (above.length >= MAX_DEPTH) refuse(path.slice(0, 1), `is nested deeper than ${MAX_DEPTH} levels`);
     for (const [key, inner] of Object.entries(at))
       check(inner, [...path, Array.isArray(at) ? Number(key) : key], [...above, at]);
   }

@@ -1,18 +1,18 @@
 /** A digest of everything that happens in a simulation. */
 import { createHash } from 'node:crypto';
-import type { Following } from '../invariants/invariant.ts';
+import type { Hooks } from '../invariants/invariant.ts';
 
 export class Trace {
   readonly #hash = createHash('sha256');
 
   add(kind: string, what: unknown): void {
-    this.#hash.update(`${kind} ${JSON.stringify(what, inJson)}\n`);
+    this.#hash.update(`${kind} ${JSON.stringify(what, toJson)}\n`);
   }
 
   /** Returns hooks that add every event to the digest. */
-  following(elapsed: () => number): Following {
+  hooks(elapsed: () => number): Hooks {
     return {
-      onCall: (call, fate) => this.add('call', [elapsed(), call, fate]),
+      onCall: (call, fault) => this.add('call', [elapsed(), call, fault]),
       onEffect: (effect) => this.add('effect', effect),
       onStatus: ({ pod, removed }) => this.add('status', [pod, removed]),
       onEvent: (event) => this.add('event', event),
@@ -25,4 +25,4 @@ export class Trace {
   }
 }
 
-const inJson = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
+const toJson = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

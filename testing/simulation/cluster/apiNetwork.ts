@@ -3,9 +3,9 @@ import { networkError } from '../../../actors/simulated/connection.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { KubeResponse } from '../../../kubeclient/transport.ts';
 import type { Api } from '../../apiserver/api.ts';
-import type { Answer, ApiRequest } from '../../apiserver/request.ts';
-import { PartTroubles } from './partTroubles.ts';
-import { type TokenAsked, tokenAsked } from './tokenAsked.ts';
+import type { ApiRequest, ApiResponse } from '../../apiserver/request.ts';
+import { ApiPartFaults } from './apiPartFaults.ts';
+import { type TokenRequest, tokenRequestOf } from './tokenRequest.ts';
 import { WatchStream } from './watchStream.ts';
 
 /** Connections are refused, or requests hang. */
@@ -16,44 +16,44 @@ const reset = (): Error => networkError('reset', ADDRESS);
 
 export class ApiNetwork {
   readonly #api: Api;
-  readonly #server: Pick<Api, 'answer'>;
+  readonly #server: Pick<Api, 'respond'>;
   readonly #streams = new Set<WatchStream>();
   #outage: ApiOutage | undefined;
   /** Rejects the requests that hang. */
-  #over = Promise.withResolvers<never>();
+  #outageEnd = Promise.withResolvers<never>();
   #isSilent = false;
   /** The requests in progress, as method and path. */
-  readonly #asked = new Set<string>();
-  readonly parts = new PartTroubles();
+  readonly #inProgress = new Set<string>();
+  readonly parts = new ApiPartFaults();
   /** Called with each status patch that has changed nothing. */
   onIdlePatch: (path: string, patch: string) => void = () => {};
   /** Called with each token request that the server has answered. */
-  onToken: (asked: TokenAsked) => void = () => {};
+  onToken: (asked: TokenRequest) => void = () => {};
 
   /** `server` handles the requests. */
-  constructor(api: Api, server: Pick<Api, 'answer'> = api) {
+  constructor(api: Api, server: Pick<Api, 'respond'> = api) {
     this.#api = api;
     this.#server = server;
-    this.#over.promise.catch(() => {});
+    this.#outageEnd.promise.catch(() => {});
   }
 
   /** Sends a request and returns the response. */
-  async carry(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
+  async send(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#outage === 'refused') throw networkError('refused', ADDRESS);
-    if (this.#outage === 'hanging') return await unlessAborted(this.#over.promise, signal);
+    if (this.#outage === 'hanging') return await unlessAborted(this.#outageEnd.promise, signal);
     await this.parts.before(request, signal);
-    const answer = await this.#answered(request);
+    const answer = await this.#respond(request);
     this.parts.after(request);
     return { code: answer.code, headers: answer.headers, body: this.#bodyOf(request, answer, signal) };
   }
 
-  get isTroubled(): boolean {
-    return this.#outage !== undefined || this.#isSilent || this.parts.isAny;
+  get hasFault(): boolean {
+    return this.#outage !== undefined || this.#isSilent || this.parts.hasFault;
   }
 
   /** Whether this request is in progress, so that a write is due to it. */
-  isAsked(method: string, path: string): boolean {
-    return this.#asked.has(`${method} ${path}`);
+  isInProgress(method: string, path: string): boolean {
+    return this.#inProgress.has(`${method} ${path}`);
   }
 
   /** Makes the server unreachable until `comeBack`. */
@@ -66,9 +66,9 @@ export class ApiNetwork {
   /** Ends an outage. Requests that hung and open watches fail. */
   comeBack(): void {
     this.#outage = undefined;
-    this.#over.reject(reset());
-    this.#over = Promise.withResolvers<never>();
-    this.#over.promise.catch(() => {});
+    this.#outageEnd.reject(reset());
+    this.#outageEnd = Promise.withResolvers<never>();
+    this.#outageEnd.promise.catch(() => {});
     this.cut();
   }
 
@@ -93,22 +93,22 @@ export class ApiNetwork {
     for (const stream of this.#streams) stream.silence();
   }
 
-  async #answered(request: ApiRequest): Promise<Answer> {
+  async #respond(request: ApiRequest): Promise<ApiResponse> {
     const { method, url, body } = request;
     const { store } = this.#api.registry;
     const { revision } = store;
     const asked = `${method} ${url}`;
-    this.#asked.add(asked);
-    const answer = await this.#server.answer(request);
-    this.#asked.delete(asked);
+    this.#inProgress.add(asked);
+    const answer = await this.#server.respond(request);
+    this.#inProgress.delete(asked);
     const isOfStatus = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
     if (isOfStatus && answer.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
-    const token = tokenAsked(request, answer);
+    const token = tokenRequestOf(request, answer);
     if (token) this.onToken(token);
     return answer;
   }
 
-  async *#bodyOf(request: ApiRequest, answer: Answer, signal: AbortSignal): AsyncGenerator<string> {
+  async *#bodyOf(request: ApiRequest, answer: ApiResponse, signal: AbortSignal): AsyncGenerator<string> {
     if ('body' in answer) {
       yield String(answer.body);
       return;

@@ -10,7 +10,7 @@ export interface ApiPod {
   readonly name: string;
   readonly node: string;
   /** The UID of the static pod if this is its mirror pod. */
-  readonly mirrored: string | undefined;
+  readonly mirroredUid: string | undefined;
   readonly isDeleted: boolean;
   /** Empty if no phase has been reported. */
   readonly phase: string;
@@ -39,6 +39,6 @@ export function apiPodOf(object: JsonObject): ApiPod {
     phase: textAt(status, 'phase'),
     node: textAt(objectAt(object, 'spec'), 'nodeName'),
     isDeleted: deletionTimestamp !== undefined,
-    mirrored: textAt(annotations, 'kubernetes.io/config.mirror') || undefined,
+    mirroredUid: textAt(annotations, 'kubernetes.io/config.mirror') || undefined,
   };
 }

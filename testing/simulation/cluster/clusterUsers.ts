@@ -24,59 +24,59 @@ export class ClusterUsers {
   /** The last request. Requests are sent sequentially. */
   #last: Promise<unknown>;
   /** The error responses, for debugging. */
-  readonly refused: string[] = [];
+  readonly errorResponses: string[] = [];
 
   constructor(api: Api) {
     this.#api = api;
-    this.#last = this.#ask('POST', ACCOUNTS, { metadata: { name: 'default' } });
+    this.#last = this.#request('POST', ACCOUNTS, { metadata: { name: 'default' } });
   }
 
   /** Creates a pod that is bound to the node. */
   create(pod: Manifest): void {
     const spec = { automountServiceAccountToken: false, ...pod.spec, nodeName: NODE_NAME };
-    this.#send('POST', PODS, { ...pod, metadata: { ...pod.metadata, namespace: NAMESPACE }, spec });
+    this.#enqueueRequest('POST', PODS, { ...pod, metadata: { ...pod.metadata, namespace: NAMESPACE }, spec });
   }
 
   /** `graceSeconds` 0 removes the pod at once, even if it is running. */
   delete(pod: string, graceSeconds?: number): void {
-    this.#send('DELETE', pathOf(pod), graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds });
+    this.#enqueueRequest('DELETE', pathOf(pod), graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds });
   }
 
   label(pod: string, labels: Readonly<Record<string, string>>): void {
-    this.#send('PATCH', pathOf(pod), { metadata: { labels } });
+    this.#enqueueRequest('PATCH', pathOf(pod), { metadata: { labels } });
   }
 
   /** Sets the phase to Failed, unless the pod is terminal already. */
   fail(pod: string): void {
-    if (['Succeeded', 'Failed'].includes(textAt(objectAt(this.#there(pod), 'status'), 'phase'))) return;
+    if (['Succeeded', 'Failed'].includes(textAt(objectAt(this.#storedPod(pod), 'status'), 'phase'))) return;
     const status = { phase: 'Failed', reason: NODE_LOST, message: 'its node does not answer' };
-    this.#send('PATCH', `${pathOf(pod)}/status`, { status });
+    this.#enqueueRequest('PATCH', `${pathOf(pod)}/status`, { status });
   }
 
   /**
    * Changes a container's image, unless the pod does not restart containers. A server would then reject the new status.
    */
   setImage(pod: string, container: string, image: string): void {
-    if (textAt(objectAt(this.#there(pod), 'spec'), 'restartPolicy') !== 'Always') return;
-    this.#send('PATCH', pathOf(pod), { spec: { containers: [{ name: container, image }] } });
+    if (textAt(objectAt(this.#storedPod(pod), 'spec'), 'restartPolicy') !== 'Always') return;
+    this.#enqueueRequest('PATCH', pathOf(pod), { spec: { containers: [{ name: container, image }] } });
   }
 
   /** Creates or updates an object. */
   putObject(object: ApiObject): void {
     const { of, name } = object;
-    if (of === 'ClusterTrustBundle') return void this.#then(async () => this.#putBundle(object));
+    if (of === 'ClusterTrustBundle') return void this.#enqueue(async () => this.#putBundle(object));
     const isThere = () => this.#api.registry.store.get(OBJECT_RESOURCES[of], NAMESPACE, name) !== undefined;
     const json = jsonOfObject(object);
-    this.#then(() => (isThere() ? this.#ask('PUT', objectPath(of, name), json) : this.#make(of, json)));
+    this.#enqueue(() => (isThere() ? this.#request('PUT', objectPath(of, name), json) : this.#createObject(of, json)));
   }
 
   deleteObject(of: ObjectKind, name: string): void {
-    if (of === 'ClusterTrustBundle') this.#then(async () => this.#deleteBundle(name));
-    else this.#then(() => this.#ask('DELETE', objectPath(of, name), {}));
+    if (of === 'ClusterTrustBundle') this.#enqueue(async () => this.#deleteBundle(name));
+    else this.#enqueue(() => this.#request('DELETE', objectPath(of, name), {}));
   }
 
-  #make(of: Exclude<ObjectKind, 'ClusterTrustBundle'>, json: JsonObject): Promise<void> {
-    return this.#ask('POST', collectionOf(of), json);
+  #createObject(of: Exclude<ObjectKind, 'ClusterTrustBundle'>, json: JsonObject): Promise<void> {
+    return this.#request('POST', collectionOf(of), json);
   }
 
   /** Writes to the store, because the server has no write access to ClusterTrustBundles. */
@@ -94,24 +94,25 @@ export class ClusterUsers {
     if (found !== undefined) store.remove(OBJECT_RESOURCES.ClusterTrustBundle, found);
   }
 
-  #there(pod: string): JsonObject {
+  #storedPod(pod: string): JsonObject {
     const [namespace, name = ''] = pod.split('/');
     return this.#api.registry.store.get('/pods', namespace, name) ?? {};
   }
 
-  #send(method: string, path: string, body: object): void {
-    this.#then(() => this.#ask(method, path, body));
+  #enqueueRequest(method: string, path: string, body: object): void {
+    this.#enqueue(() => this.#request(method, path, body));
   }
 
-  #then(act: () => Promise<unknown>): void {
+  #enqueue(act: () => Promise<unknown>): void {
     this.#last = this.#last.then(act);
   }
 
-  async #ask(method: string, url: string, body: object): Promise<void> {
+  async #request(method: string, url: string, body: object): Promise<void> {
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     const headers = new Map([['content-type', type]]);
-    const answer = await this.#api.answer({ method, url, headers, body: JSON.stringify(body), user: ADMIN });
-    if (answer.code >= 400 && 'body' in answer) this.refused.push(`${method} ${url}: ${String(answer.body).trim()}`);
+    const answer = await this.#api.respond({ method, url, headers, body: JSON.stringify(body), user: ADMIN });
+    if (answer.code >= 400 && 'body' in answer)
+      this.errorResponses.push(`${method} ${url}: ${String(answer.body).trim()}`);
   }
 }
 

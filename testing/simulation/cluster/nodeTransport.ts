@@ -3,14 +3,14 @@
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../../kubeclient/transport.ts';
 import { attributesOf } from '../../apiserver/authorization/attributes.ts';
 import type { User } from '../../apiserver/request.ts';
-import { failureOf } from '../faults/failures.ts';
-import type { Gate, OutsideCall } from '../run/outside.ts';
+import { callError } from '../faults/failures.ts';
+import type { Gate, OutsideCall } from '../run/gate.ts';
 import type { ApiNetwork } from './apiNetwork.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 
 interface NodeTransportParts {
   readonly gate: Gate;
-  readonly network: Pick<ApiNetwork, 'carry' | 'cut'>;
+  readonly network: Pick<ApiNetwork, 'send' | 'cut'>;
   readonly user: User;
 }
 
@@ -27,8 +27,8 @@ export class NodeTransport implements KubeTransport {
     const asked = { method, url, headers: new Map(Object.entries(headers)), body, user };
     const call = callOf(request);
     try {
-      const act = () => gate.heard(signal, (heard) => network.carry(asked, heard));
-      const answer = await gate.pass(call, { act, failure: (code) => failureOf(call, code), signal });
+      const act = () => gate.withCallSignal(signal, (heard) => network.send(asked, heard));
+      const answer = await gate.pass(call, { act, failure: (code) => callError(call, code), signal });
       return { ...answer, body: this.#heard(answer.body) };
     } catch (error) {
       if (!(error instanceof ApiRefusal)) throw error;
@@ -61,5 +61,5 @@ function callOf({ method, path }: KubeRequest): OutsideCall {
   const asked = attributesOf(method, url);
   const { resource = '', subresource = '' } = 'resource' in asked ? asked : {};
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  return { room: 'api', name: `${asked.verb} ${what}`, about: url.pathname, writes: method !== 'GET' };
+  return { target: 'api', name: `${asked.verb} ${what}`, about: url.pathname, writes: method !== 'GET' };
 }

@@ -8,11 +8,11 @@ const SUFFIX = 5;
 const UID_PARTS = [8, 4, 4, 4, 12] as const;
 
 export function seededIds(random: Random): Ids {
-  const drawn = (from: string, count: number) =>
+  const randomString = (from: string, count: number) =>
     Array.from({ length: count }, () => from[random.between(0, from.length - 1)]).join('');
-  const suffix = () => drawn(ALPHABET, SUFFIX);
+  const suffix = () => randomString(ALPHABET, SUFFIX);
   return {
-    uid: () => UID_PARTS.map((length) => drawn(HEX, length)).join('-'),
+    uid: () => UID_PARTS.map((length) => randomString(HEX, length)).join('-'),
     nameAfter: (prefix) => prefix + suffix(),
     suffix,
   };

@@ -12,31 +12,31 @@ import { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import { OlderServer } from '../../apiserver/olderServer.ts';
 import type { Change } from '../../apiserver/store/store.ts';
-import { Spells } from '../faults/spells.ts';
+import { TemporaryFaults } from '../faults/temporaryFaults.ts';
 import { NODE_NAME } from '../host/host.ts';
 import type { Random } from '../random.ts';
-import type { Gate } from '../run/outside.ts';
+import type { Gate } from '../run/gate.ts';
 import type { Schedule } from '../run/schedule.ts';
 import type { Manifest } from '../stories/manifests.ts';
-import type { Deeds } from '../users/deeds.ts';
+import type { ActionLog } from '../users/actionLog.ts';
 import { ApiNetwork, type ApiOutage } from './apiNetwork.ts';
 import { OBJECT_KINDS, OBJECT_RESOURCES, type ObjectKind, type StoredObject, storedObject } from './apiObject.ts';
+import type { ApiPart, ApiPartFault } from './apiPartFaults.ts';
 import { type ApiPod, apiPodOf, type PodWrite } from './apiPod.ts';
 import { ClusterUsers, NODE_LOST } from './clusterUsers.ts';
 import { NodeTransport } from './nodeTransport.ts';
-import type { ApiPart, PartTrouble } from './partTroubles.ts';
 import { seededIds } from './seededIds.ts';
-import type { TokenAsked } from './tokenAsked.ts';
+import type { TokenRequest } from './tokenRequest.ts';
 import { TrustBundleServer } from './trustBundles.ts';
 
 /** The parts of the simulation that a cluster uses. */
-export interface ClusterGround {
+export interface ClusterInput {
   readonly clock: Schedule;
   readonly random: Random;
-  readonly deeds: Deeds;
+  readonly actionLog: ActionLog;
   /** Called with the full name of each pod that is created, changed or deleted. */
   readonly onChanged: (pod: string) => void;
-  readonly isOlder?: boolean;
+  readonly isOldServer?: boolean;
   /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly strategy?: ObjectSettings['strategy'] | undefined;
 }
@@ -49,11 +49,11 @@ export interface ObjectWrite {
 }
 
 /** Creates the cluster of a simulation. */
-export type MakeCluster = (ground: ClusterGround) => SimulatedCluster;
+export type ClusterFactory = (ground: ClusterInput) => SimulatedCluster;
 
-export const simulatedCluster: MakeCluster = (ground) => new SimulatedCluster(ground);
+export const simulatedCluster: ClusterFactory = (ground) => new SimulatedCluster(ground);
 /** A cluster with an older API server, which supports fewer features. */
-export const olderCluster: MakeCluster = (ground) => new SimulatedCluster({ ...ground, isOlder: true });
+export const olderCluster: ClusterFactory = (ground) => new SimulatedCluster({ ...ground, isOldServer: true });
 
 const NODE = { name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
 const HOST = {
@@ -83,18 +83,18 @@ export class SimulatedCluster {
   readonly api: Api;
   readonly users: ClusterUsers;
   readonly #network: ApiNetwork;
-  readonly #ground: ClusterGround;
-  readonly #spells: Spells;
+  readonly #input: ClusterInput;
+  readonly #temporaryFaults: TemporaryFaults;
   /** The UIDs of all pods that have ever been in the API. */
   readonly #uids = new Set<string>();
 
-  constructor(ground: ClusterGround) {
-    const { clock, random, isOlder = false } = ground;
-    this.#ground = ground;
-    this.#spells = new Spells(clock);
+  constructor(ground: ClusterInput) {
+    const { clock, random, isOldServer = false } = ground;
+    this.#input = ground;
+    this.#temporaryFaults = new TemporaryFaults(clock);
     this.api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443', ids: seededIds(random.fork()) });
     this.api.registry.features.add('ClusterTrustBundleProjection');
-    const server = new TrustBundleServer(this.api, isOlder ? new OlderServer(this.api) : this.api);
+    const server = new TrustBundleServer(this.api, isOldServer ? new OlderServer(this.api) : this.api);
     this.#network = new ApiNetwork(this.api, server);
     this.users = new ClusterUsers(this.api);
     this.#watchChanges((change) => this.#note(change));
@@ -110,7 +110,7 @@ export class SimulatedCluster {
     const parts = { transport, clock, userAgent: 'statelet/simulated' };
     return {
       ...SETTINGS,
-      objects: { strategy: this.#ground.strategy ?? 'Watch', syncMs: SYNC_MS },
+      objects: { strategy: this.#input.strategy ?? 'Watch', syncMs: SYNC_MS },
       client: new KubeClient({ ...parts, rate: RATE }),
       eventClient: new KubeClient({ ...parts, rate: RATE }),
       leaseClient: new KubeClient(parts),
@@ -126,7 +126,7 @@ export class SimulatedCluster {
   }
 
   /** Whether a pod in the API has, or had, this UID. */
-  hasHad(uid: string): boolean {
+  hasHadPod(uid: string): boolean {
     return this.#uids.has(uid);
   }
 
@@ -139,7 +139,7 @@ export class SimulatedCluster {
 
   /** Whether the node watches ConfigMaps and Secrets instead of reading them periodically. */
   get isWatched(): boolean {
-    return (this.#ground.strategy ?? 'Watch') === 'Watch';
+    return (this.#input.strategy ?? 'Watch') === 'Watch';
   }
 
   /** Calls `onWrite` with each change of an object that pods may use. */
@@ -153,19 +153,19 @@ export class SimulatedCluster {
   }
 
   /** Calls `tell` with each token request that the server has answered. */
-  onToken(tell: (asked: TokenAsked) => void): void {
+  onToken(tell: (asked: TokenRequest) => void): void {
     this.#network.onToken = tell;
   }
 
   /** Calls `tell` with each status that the node has written to the server. */
   onStatus(tell: (report: StatusReport) => void): void {
     this.watchPods(({ type, before, now }) => {
-      const { uid, namespace, name, status, mirrored = uid } = now;
-      const isOfNode = this.#network.isAsked('PATCH', `${podPath(now)}/status`);
+      const { uid, namespace, name, status, mirroredUid = uid } = now;
+      const isOfNode = this.#network.isInProgress('PATCH', `${podPath(now)}/status`);
       if (type !== 'MODIFIED' || !isOfNode || sameValue(before?.status, status)) return;
       // The node has written the status, so it has this type.
       const told = JSON.parse(JSON.stringify(status)) as PodStatus;
-      tell({ uid: mirrored, isStatic: mirrored !== uid, namespace, name, ended: false, status: told });
+      tell({ uid: mirroredUid, isStatic: mirroredUid !== uid, namespace, name, ended: false, status: told });
     });
   }
 
@@ -182,27 +182,27 @@ export class SimulatedCluster {
 
   /** Whether the node itself is deleting the pod. */
   isDeletedByNode(pod: ApiPod): boolean {
-    return this.#network.isAsked('DELETE', podPath(pod));
+    return this.#network.isInProgress('DELETE', podPath(pod));
   }
 
   /** Whether requests and watches may get lost. */
-  get isTroubled(): boolean {
-    return this.#network.isTroubled;
+  get hasFault(): boolean {
+    return this.#network.hasFault;
   }
 
   goAway(how: ApiOutage, forMs: number): void {
     this.#network.goAway(how);
-    this.#spells.begin('away', forMs, () => this.#network.comeBack());
+    this.#temporaryFaults.start('away', forMs, () => this.#network.comeBack());
   }
 
   silenceWatches(forMs: number): void {
     this.#network.silence();
-    this.#spells.begin('silent', forMs, () => this.#network.endSilence());
+    this.#temporaryFaults.start('silent', forMs, () => this.#network.endSilence());
   }
 
-  breakPart(part: ApiPart, how: PartTrouble, forMs: number): void {
-    this.#network.parts.begin(part, how);
-    this.#spells.begin(`part ${part}`, forMs, () => this.#network.parts.end(part));
+  breakPart(part: ApiPart, how: ApiPartFault, forMs: number): void {
+    this.#network.parts.start(part, how);
+    this.#temporaryFaults.start(`part ${part}`, forMs, () => this.#network.parts.end(part));
   }
 
   /**
@@ -210,27 +210,27 @@ export class SimulatedCluster {
    * clients must relist.
    */
   restart({ forgets }: { readonly forgets: boolean }): void {
-    if (forgets) this.api.forget();
+    if (forgets) this.api.compactAll();
     this.#network.cut();
   }
 
   /** Ends all faults. */
   recover(): void {
-    this.#spells.endAll();
+    this.#temporaryFaults.endAll();
   }
 
   /** Records a change of a pod by a user as an action. */
   #note({ type, object, before = {} }: Change): void {
-    const { deeds, clock, onChanged } = this.#ground;
-    const { uid, pod, isDeleted, mirrored, status } = apiPodOf(object);
+    const { actionLog, clock, onChanged } = this.#input;
+    const { uid, pod, isDeleted, mirroredUid, status } = apiPodOf(object);
     // A mirror pod reflects a manifest.
-    if (mirrored !== undefined) return;
+    if (mirroredUid !== undefined) return;
     this.#uids.add(uid);
-    if (textAt(status, 'reason') === NODE_LOST) deeds.end([uid]);
+    if (textAt(status, 'reason') === NODE_LOST) actionLog.noteEnded([uid]);
     const isEnding = type === 'DELETED' || isDeleted;
-    if (type === 'MODIFIED' && JSON.stringify(wordsOf(object)) === JSON.stringify(wordsOf(before))) return;
-    if (!isEnding) deeds.want(pod, { uid, manifest: manifestOf(object) });
-    else if (deeds.mayBeWanted(pod, uid)) deeds.unwant(pod, clock.elapsed);
+    if (type === 'MODIFIED' && JSON.stringify(userFieldsOf(object)) === JSON.stringify(userFieldsOf(before))) return;
+    if (!isEnding) actionLog.want(pod, { uid, manifest: manifestOf(object) });
+    else if (actionLog.mayBeWanted(pod, uid)) actionLog.unwant(pod, clock.elapsed);
     onChanged(pod);
   }
 }
@@ -238,7 +238,7 @@ export class SimulatedCluster {
 const isOfNode = (object: JsonObject): boolean => apiPodOf(object).node === NODE_NAME;
 
 /** The fields of a pod that users set. */
-function wordsOf(pod: JsonObject) {
+function userFieldsOf(pod: JsonObject) {
   const isLost = textAt(objectAt(pod, 'status'), 'reason') === NODE_LOST;
   const metadata = objectAt(pod, 'metadata');
   const { labels, annotations, deletionTimestamp, deletionGracePeriodSeconds } = metadata;

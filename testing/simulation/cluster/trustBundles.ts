@@ -4,7 +4,7 @@
  */
 import type { Api } from '../../apiserver/api.ts';
 import type { Json, JsonObject } from '../../apiserver/json.ts';
-import type { Answer, ApiRequest, WholeAnswer } from '../../apiserver/request.ts';
+import type { ApiRequest, ApiResponse, CompleteResponse } from '../../apiserver/request.ts';
 import { withMetadata } from '../../apiserver/store/metadata.ts';
 import type { Store } from '../../apiserver/store/store.ts';
 import { OBJECT_RESOURCES } from './apiObject.ts';
@@ -17,9 +17,9 @@ const RESOURCE_LIST = { kind: 'APIResourceList', apiVersion: 'v1' };
 const STORED = OBJECT_RESOURCES.ClusterTrustBundle;
 const SECOND_MS = 1_000;
 const HEADERS = new Map([['content-type', 'application/json']]);
-const ALL_TOLD = { annotations: { 'k8s.io/initial-events-end': 'true' } };
+const INITIAL_EVENTS_END = { annotations: { 'k8s.io/initial-events-end': 'true' } };
 
-const whole = (code: number, body: Json): WholeAnswer => ({ code, headers: HEADERS, body: JSON.stringify(body) });
+const whole = (code: number, body: Json): CompleteResponse => ({ code, headers: HEADERS, body: JSON.stringify(body) });
 
 const EXPIRED = whole(410, {
   kind: 'Status',
@@ -33,21 +33,21 @@ const EXPIRED = whole(410, {
 
 export class TrustBundleServer {
   readonly #api: Api;
-  readonly #server: Pick<Api, 'answer'>;
+  readonly #server: Pick<Api, 'respond'>;
 
   /** `server` handles all other requests. */
-  constructor(api: Api, server: Pick<Api, 'answer'>) {
+  constructor(api: Api, server: Pick<Api, 'respond'>) {
     this.#api = api;
     this.#server = server;
   }
 
-  async answer(request: ApiRequest): Promise<Answer> {
+  async respond(request: ApiRequest): Promise<ApiResponse> {
     const { pathname, searchParams } = new URL(request.url, 'https://localhost');
-    if (request.method !== 'GET') return await this.#server.answer(request);
+    if (request.method !== 'GET') return await this.#server.respond(request);
     if (pathname === GROUP)
       return whole(200, { ...RESOURCE_LIST, groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
-    if (pathname !== PATH) return await this.#server.answer(request);
-    return searchParams.get('watch') === 'true' ? this.#watched(searchParams) : this.#listed();
+    if (pathname !== PATH) return await this.#server.respond(request);
+    return searchParams.get('watch') === 'true' ? this.#watch(searchParams) : this.#list();
   }
 
   get #store(): Store {
@@ -58,12 +58,12 @@ export class TrustBundleServer {
     return this.#store.list(STORED).map(([, object]) => ({ ...object, ...KIND }));
   }
 
-  #listed(): Answer {
+  #list(): ApiResponse {
     const metadata = { resourceVersion: String(this.#store.revision) };
     return whole(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
   }
 
-  #watched(asked: URLSearchParams): Answer {
+  #watch(asked: URLSearchParams): ApiResponse {
     const isFromAll = asked.get('sendInitialEvents') === 'true';
     const missed = isFromAll ? [] : this.#store.changesSince(STORED, Number(asked.get('resourceVersion')));
     if (missed === undefined) return EXPIRED;
@@ -76,7 +76,10 @@ export class TrustBundleServer {
           send(`${JSON.stringify({ type, object: { ...object, ...KIND } })}\n`);
         if (isFromAll) {
           for (const each of this.#objects()) tell('ADDED', each);
-          tell('BOOKMARK', withMetadata({ metadata: ALL_TOLD }, { resourceVersion: String(this.#store.revision) }));
+          tell(
+            'BOOKMARK',
+            withMetadata({ metadata: INITIAL_EVENTS_END }, { resourceVersion: String(this.#store.revision) }),
+          );
         }
         for (const { type, object } of missed) tell(type, object);
         const unwatch = this.#store.watch(STORED, ({ type, object }) => tell(type, object));

@@ -3,7 +3,7 @@
 export class WatchStream {
   readonly #lines: string[] = [];
   /** The end of the watch. Undefined while it is open. */
-  #ended: 'end' | Error | undefined;
+  #outcome: 'end' | Error | undefined;
   #isSilent = false;
   #wake = () => {};
 
@@ -28,13 +28,13 @@ export class WatchStream {
   }
 
   #endWith(how: 'end' | Error): void {
-    this.#ended ??= how;
+    this.#outcome ??= how;
     this.#wake();
   }
 
   /** Yields the lines until the watch has ended. */
   async *read(): AsyncGenerator<string> {
-    while (this.#ended === undefined || this.#lines.length > 0) {
+    while (this.#outcome === undefined || this.#lines.length > 0) {
       const line = this.#lines.shift();
       if (line !== undefined) yield line;
       else
@@ -42,6 +42,6 @@ export class WatchStream {
           this.#wake = done;
         });
     }
-    if (this.#ended !== 'end') throw this.#ended;
+    if (this.#outcome !== 'end') throw this.#outcome;
   }
 }

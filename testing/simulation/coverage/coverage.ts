@@ -1,6 +1,6 @@
 /** The states of the machines that simulations have entered, and the transitions that they have taken. */
 import { type AnyStateMachine, type AnyStateNode, type InspectionEvent, StateMachine } from 'xstate';
-import { type KnownTransition, keyOf, statesOf, takenOf, transitionsOf } from './transitions.ts';
+import { type KnownTransition, keyOf, statesOf, takenKey, transitionsOf } from './transitions.ts';
 
 /** The coverage of one machine. */
 export interface MachineCoverage {
@@ -20,7 +20,7 @@ export class Coverage {
     if (event.type === '@xstate.actor' || event.type === '@xstate.snapshot') this.#enter(event.actorRef);
     if (event.type !== '@xstate.microstep') return;
     for (const transition of event._transitions) {
-      const key = takenOf(transition.source, transition.eventType, transition);
+      const key = takenKey(transition.source, transition.eventType, transition);
       this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
       // No snapshot shows a state that is left immediately.
       this.#entered.add(stateKey(transition.source));

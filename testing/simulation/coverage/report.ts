@@ -2,11 +2,11 @@
 import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { clusterStory } from '../stories/clusterStory.ts';
-import { drawnStory } from '../stories/drawnStory.ts';
-import { callsOf, withEveryFault } from '../stories/everyFault.ts';
+import { recordCalls, withEveryFault } from '../stories/everyFault.ts';
 import { play } from '../stories/play.ts';
 import { playPointed } from '../stories/playPointed.ts';
 import { pointedStories } from '../stories/pointedStories.ts';
+import { randomStory } from '../stories/randomStory.ts';
 import { shortStories } from '../stories/shortStories.ts';
 import type { Story } from '../stories/story.ts';
 import { Coverage, type MachineCoverage } from './coverage.ts';
@@ -14,7 +14,7 @@ import type { KnownTransition } from './transitions.ts';
 import { reasonOf } from './unreached.ts';
 
 /** One in this many single faults is tried. */
-const EVERY = 61;
+const FAULT_INTERVAL = 61;
 const MOST_PODS = 4;
 const SECOND = 1_000;
 /** Durations of drawn stories, in seconds. In the short ones many events coincide. */
@@ -23,12 +23,12 @@ const LASTS = [12, 40, 120, 180] as const;
 async function* stories(drawn: number): AsyncGenerator<Story> {
   for (const story of Object.values(shortStories)) {
     yield story;
-    const all = [...withEveryFault(story, await callsOf(story))];
-    yield* all.filter((_story, index) => index % EVERY === 0);
+    const all = [...withEveryFault(story, await recordCalls(story))];
+    yield* all.filter((_story, index) => index % FAULT_INTERVAL === 0);
   }
   for (let seed = 0; seed < drawn; seed += 1) {
     const lastsMs = SECOND * (LASTS[seed % LASTS.length] ?? LASTS[0]);
-    yield drawnStory(seed, { pods: 1 + (seed % MOST_PODS), deeds: 20, faults: 10, lastsMs, crowded: 0.6 });
+    yield randomStory(seed, { pods: 1 + (seed % MOST_PODS), actions: 20, faults: 10, lastsMs, crowdedShare: 0.6 });
   }
 }
 
@@ -65,7 +65,7 @@ const row = ({ machine, states, missedStates, transitions, missed }: MachineCove
   `${transitions.length - pointed.missed.length} |`;
 
 /** The row of a transition that was not taken, with the reason. */
-export function lineOf(transition: KnownTransition): string {
+export function formatTransition(transition: KnownTransition): string {
   const { from, event, to } = transition;
   const reason = reasonOf(transition) ?? '';
   const ways = to.length > 0 ? to.map((each) => `\`${each}\``).join(', ') : 'stays';
@@ -83,11 +83,11 @@ const missedOf = ({ machine, missed, missedStates }: MachineCoverage): string =>
     ...(missedStates.length > 0 ? [statesLine(missedStates), ''] : []),
     '| From | On | To | Why |',
     '|---|---|---|---|',
-    ...missed.map(lineOf),
+    ...missed.map(formatTransition),
   ].join('\n');
 
 /** The page has a row for each machine and the transitions that were never taken. */
-export function pageOf({ byAll, byPointed }: Reached, machines: readonly AnyStateMachine[], drawn: number): string {
+export function formatPage({ byAll, byPointed }: Reached, machines: readonly AnyStateMachine[], drawn: number): string {
   const all = machines.map((machine) => byAll.of(machine));
   const rows = machines.map((machine) => row(byAll.of(machine), byPointed.of(machine)));
   const parts = [

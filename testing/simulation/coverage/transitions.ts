@@ -20,7 +20,7 @@ export const keyOf = ({ machine, from, event, index }: Omit<KnownTransition, 'to
   [machine, from || '(root)', event || 'always', index].join(' ');
 
 /** The key of a transition that was taken. */
-export function takenOf(source: AnyStateNode, eventType: string, transition: unknown): string {
+export function takenKey(source: AnyStateNode, eventType: string, transition: unknown): string {
   const candidates: readonly unknown[] =
     eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
   const index = candidates.indexOf(transition);

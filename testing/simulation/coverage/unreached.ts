@@ -181,7 +181,10 @@ export const unreached: readonly Unreached[] = [
 ];
 
 /** Whether a reason applies to a transition. */
-export const isMeant = ({ machine, from, event, index }: Unreached, transition: Omit<KnownTransition, 'to'>): boolean =>
+export const appliesTo = (
+  { machine, from, event, index }: Unreached,
+  transition: Omit<KnownTransition, 'to'>,
+): boolean =>
   machine === transition.machine &&
   (from === undefined || from === transition.from) &&
   (event === undefined || event === transition.event) &&
@@ -189,4 +192,4 @@ export const isMeant = ({ machine, from, event, index }: Unreached, transition: 
 
 /** Returns the reason why a transition is not taken, or undefined if there is none. */
 export const reasonOf = (transition: Omit<KnownTransition, 'to'>): string | undefined =>
-  unreached.find((each) => isMeant(each, transition))?.reason;
+  unreached.find((each) => appliesTo(each, transition))?.reason;

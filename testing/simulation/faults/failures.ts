@@ -5,7 +5,7 @@ import { lookUp } from '../../../base/lookUp.ts';
 import { CallError, type CodeName } from '../../../cri/simulated/faults/callError.ts';
 import { type FileErrorCode, fileError } from '../../../host/simulated/fileErrors.ts';
 import { ApiRefusal } from '../cluster/apiRefusal.ts';
-import type { OutsideCall, Room } from '../run/outside.ts';
+import type { CallTarget, OutsideCall } from '../run/gate.ts';
 
 /** The errors that any read from a disk may return. */
 const DISK_READS = ['EIO', 'EMFILE', 'ENFILE'] as const;
@@ -27,7 +27,7 @@ const KERNEL: Readonly<Record<string, readonly string[]>> = {
  */
 const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN', 'CANCELLED', 'INTERNAL', 'RESOURCE_EXHAUSTED'] as const;
 /** Further errors that containerd returns for certain calls. */
-const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
+const CALL_CODES: Readonly<Record<string, readonly CodeName[]>> = {
   runPodSandbox: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
   execSync: ['NOT_FOUND'],
   createContainer: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
@@ -44,11 +44,11 @@ const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
 /** The status codes of an API server that is broken, unavailable or overloaded, or whose authorizer is behind. */
 const API_REFUSALS = ['500', '503', '429', '403'] as const;
 /** Whether an API server rejects the request with this code before it has any effect. */
-export const isRefusal = (code: string): boolean => ['503', '429', '403'].includes(code);
+export const isRejectionCode = (code: string): boolean => ['503', '429', '403'].includes(code);
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
-const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = {
-  runtime: ({ name }) => [...RUNTIME, ...(lookUp(ANSWERED, name) ?? [])],
+const CODES: Readonly<Record<CallTarget, (call: OutsideCall) => readonly string[]>> = {
+  runtime: ({ name }) => [...RUNTIME, ...(lookUp(CALL_CODES, name) ?? [])],
   disk: ({ name, writes }) => (name === 'watch' ? WATCHES : writes ? DISK_WRITES : DISK_READS),
   mounts: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? DISK_WRITES : DISK_READS),
   cgroups: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? ['ENOSPC', 'EIO'] : ['EIO']),
@@ -61,7 +61,7 @@ const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = 
 export const HOST_CODES: readonly string[] = [
   ...new Set([
     ...DISK_WRITES,
-    ...[KERNEL, ANSWERED].flatMap((codes) => Object.values(codes).flat()),
+    ...[KERNEL, CALL_CODES].flatMap((codes) => Object.values(codes).flat()),
     ...RUNTIME,
     ...NETWORK,
   ]),
@@ -71,10 +71,10 @@ export const HOST_CODES: readonly string[] = [
 export const ALL_CODES: readonly string[] = [...HOST_CODES, ...API_REFUSALS];
 
 /** Returns the codes with which a call may fail. */
-export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.room](call);
+export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.target](call);
 
 /** Error messages of a running runtime. */
-const SAID: Readonly<Record<string, string>> = {
+const RUNTIME_MESSAGES: Readonly<Record<string, string>> = {
   runPodSandbox: 'failed to create containerd task: failed to create shim task: no space left on device: unknown',
   createContainer:
     'failed to create containerd container: failed to prepare extraction snapshot: no space left on device',
@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 /** Error messages of transport errors. For all other codes the runtime itself writes the message. */
-const ON_ITS_WAY: Readonly<Record<string, string>> = {
+const TRANSPORT_MESSAGES: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'error reading from server: EOF',
   DEADLINE_EXCEEDED: 'context deadline exceeded',
   CANCELLED: 'context canceled',
@@ -94,7 +94,7 @@ const ON_ITS_WAY: Readonly<Record<string, string>> = {
 };
 
 /** The ends of containerd's error messages, by code. */
-const ENDINGS: Readonly<Record<string, string>> = {
+const MESSAGE_SUFFIXES: Readonly<Record<string, string>> = {
   NOT_FOUND: 'not found',
   ALREADY_EXISTS: 'already exists',
   INVALID_ARGUMENT: 'invalid argument',
@@ -103,17 +103,17 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 function runtimeError(name: string, code: CodeName): CallError {
-  const onItsWay = lookUp(ON_ITS_WAY, code);
+  const onItsWay = lookUp(TRANSPORT_MESSAGES, code);
   if (onItsWay !== undefined) return new CallError(code, onItsWay);
-  const ending = lookUp(ENDINGS, code);
+  const ending = lookUp(MESSAGE_SUFFIXES, code);
   const what = name === 'removePodSandbox' ? `${name}: cannot delete running task` : name;
   if (ending !== undefined) return new CallError(code, `failed to ${what}: ${ending}`);
-  return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
+  return new CallError(code, lookUp(RUNTIME_MESSAGES, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
 }
 
 /** Whether the error comes from the runtime itself. After a transport error the effect of the call is unknown. */
-export const isAnswer = (error: Error): boolean =>
-  error instanceof CallError && lookUp(ON_ITS_WAY, status[error.code]) === undefined;
+export const isRuntimeError = (error: Error): boolean =>
+  error instanceof CallError && lookUp(TRANSPORT_MESSAGES, status[error.code]) === undefined;
 
 const API_SERVER = 'kubernetes.default.svc:443';
 
@@ -129,15 +129,15 @@ function dialError(about: string, code: string): Error {
 }
 
 /** Returns the error of a failed call. A code that its target does not know is mapped to one that it does. */
-export function failureOf(call: OutsideCall, code: string | undefined): Error {
+export function callError(call: OutsideCall, code: string | undefined): Error {
   const known = codesOf(call);
   const way = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
   const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
   // The codes of this target are gRPC codes.
-  if (call.room === 'runtime') return runtimeError(call.name, own as CodeName);
-  if (call.room === 'sink') return new Error('the API server is not available');
-  if (call.room === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
-  if (call.room === 'network') return dialError(call.about, own);
+  if (call.target === 'runtime') return runtimeError(call.name, own as CodeName);
+  if (call.target === 'sink') return new Error('the API server is not available');
+  if (call.target === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
+  if (call.target === 'network') return dialError(call.about, own);
   // The codes of these targets are file error codes.
   return fileError(own as FileErrorCode, call.name, call.about);
 }

@@ -1,14 +1,14 @@
 /** The faults of the calls of all agents, until they are ended. */
 
 import type { SimulatedHost } from '../host/host.ts';
-import type { Fate, FaultPlan, OutsideCall } from '../run/outside.ts';
-import { checkFate } from './fates.ts';
+import type { CallFault, FaultPlan, OutsideCall } from '../run/gate.ts';
+import { checkCallFault } from './checkCallFault.ts';
 
 export class Faults {
   readonly #host: SimulatedHost;
   readonly #plan: FaultPlan | undefined;
-  readonly #over = Promise.withResolvers<void>();
-  #areOver = false;
+  readonly #ended = Promise.withResolvers<void>();
+  #haveEnded = false;
 
   constructor(host: SimulatedHost, plan: FaultPlan | undefined) {
     this.#host = host;
@@ -17,24 +17,24 @@ export class Faults {
 
   /** Resolves when faults have ended. */
   get ended(): Promise<void> {
-    return this.#over.promise;
+    return this.#ended.promise;
   }
 
   end(): void {
-    this.#areOver = true;
-    this.#over.resolve();
+    this.#haveEnded = true;
+    this.#ended.resolve();
     this.#host.recover();
   }
 
   /**
-   * Returns the fate that the plan has for a call, or else one that results from a fault of the host. Throws if the
-   * plan returns an invalid fate.
+   * Returns the fault that the plan has for a call, or else one that results from a fault of the host. Throws if the
+   * plan returns an invalid fault.
    */
-  fateOf(call: OutsideCall, index: number): Fate | undefined {
-    if (this.#areOver) return undefined;
+  faultOf(call: OutsideCall, index: number): CallFault | undefined {
+    if (this.#haveEnded) return undefined;
     const planned = this.#plan?.(call, index, this.#host.clock.elapsed) ?? undefined;
-    if (planned === undefined) return this.#host.fateOf(call);
-    checkFate(planned);
+    if (planned === undefined) return this.#host.faultOf(call);
+    checkCallFault(planned);
     return planned;
   }
 }

@@ -2,10 +2,10 @@
 import { lookUp } from '../../../base/lookUp.ts';
 
 /** The slowest call takes this many times its usual time. */
-const SLOWEST = 4;
+const MAX_FACTOR = 4;
 
 /** Typical latencies of a real runtime, in milliseconds. The default is 1 ms. */
-const USUAL: Readonly<Record<string, number>> = {
+const TYPICAL_MS: Readonly<Record<string, number>> = {
   runPodSandbox: 84,
   stopPodSandbox: 30,
   removePodSandbox: 13,
@@ -19,4 +19,4 @@ const USUAL: Readonly<Record<string, number>> = {
 };
 
 /** Returns the maximum latency of a call, in milliseconds. */
-export const slowest = (call: string): number => (lookUp(USUAL, call) ?? 1) * SLOWEST;
+export const maxLatency = (call: string): number => (lookUp(TYPICAL_MS, call) ?? 1) * MAX_FACTOR;

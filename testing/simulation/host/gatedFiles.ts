@@ -1,9 +1,9 @@
 /** The disk as one agent accesses it. */
 import { dirname } from 'node:path';
 import type { DirectoryChange, FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
-import { failureOf } from '../faults/failures.ts';
-import type { Watches } from '../faults/watches.ts';
-import type { Gate, OutsideCall } from '../run/outside.ts';
+import type { DirectoryWatches } from '../faults/directoryWatches.ts';
+import { callError } from '../faults/failures.ts';
+import type { Gate, OutsideCall } from '../run/gate.ts';
 
 /** The calls that change nothing on the disk. */
 const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
@@ -14,21 +14,21 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
 type Method = (...args: readonly unknown[]) => unknown;
 
 /** The share of a call that is done before the agent dies or the disk is full. */
-const PART = 0.5;
+const PARTIAL_SHARE = 0.5;
 
-const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
-const part = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PART));
+const firstPart = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PARTIAL_SHARE));
+const partOfText = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PARTIAL_SHARE));
 const partOf = (data: string | Uint8Array): string | Uint8Array =>
-  typeof data === 'string' ? part(data) : data.subarray(0, Math.floor(data.length * PART));
+  typeof data === 'string' ? partOfText(data) : data.subarray(0, Math.floor(data.length * PARTIAL_SHARE));
 
 const isRecursive = (options: unknown): boolean =>
   typeof options === 'object' && options !== null && Reflect.get(options, 'recursive') === true;
 
 /** Returns a function that does the first part of a call, if the call can be interrupted halfway. */
-function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
+function partialCall(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
   const path = String(args[0]);
-  if (name === 'writeFile') return () => files.writeFile(path, part(args[1]));
-  if (name === 'gzip') return async () => files.writeFile(String(args[1]), part(await files.readFile(path)));
+  if (name === 'writeFile') return () => files.writeFile(path, partOfText(args[1]));
+  if (name === 'gzip') return async () => files.writeFile(String(args[1]), partOfText(await files.readFile(path)));
   if (name === 'mkdir' && isRecursive(args[1])) return () => files.mkdir(dirname(path), { recursive: true });
   if (name !== 'removeTree' && name !== 'rm') return undefined;
   return async () => {
@@ -36,13 +36,13 @@ function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): ((
     const mounts = name === 'removeTree' ? await files.mountsUnder(path, new AbortController().signal) : [];
     if (mounts.length > 0) return;
     const names = await files.readdir(path).catch(() => []);
-    for (const each of half(names)) await files.rm(`${path}/${each}`, { recursive: true, force: true });
+    for (const each of firstPart(names)) await files.rm(`${path}/${each}`, { recursive: true, force: true });
   };
 }
 
 /** Passes each call through the gate. Events of watched directories do not reach a dead agent. */
-export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): FileSystem {
-  const through = throughGate(gate, (name, args) => partlyOf(files, name, args));
+export function gatedFiles(files: FileSystem, gate: Gate, watches: DirectoryWatches): FileSystem {
+  const through = throughGate(gate, (name, args) => partialCall(files, name, args));
   const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
   // Each method keeps its type.
   const gated = Object.fromEntries(methods) as FileSystem;
@@ -51,26 +51,26 @@ export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): Fil
     threads: files.threads,
     open: async (path, flags, mode) => {
       const isRead = flags === 'r' || (typeof flags === 'number' && (flags & 0o3) === 0);
-      const call = { room: 'disk', name: 'open', about: path, writes: !isRead } as const;
+      const call = { target: 'disk', name: 'open', about: path, writes: !isRead } as const;
       const file = await gate.pass(call, { act: () => files.open(path, flags, mode), failure: failing(call) });
       return gatedFile(file, path, gate);
     },
     watch: (directory, { onChange, onError }) => {
-      const call = { room: 'disk', name: 'watch', about: directory, writes: false } as const;
+      const call = { target: 'disk', name: 'watch', about: directory, writes: false } as const;
       const listener = {
         onChange: (name: string | null, change?: DirectoryChange) => void (gate.isClosed || onChange(name, change)),
         onError: (error: unknown) => void (gate.isClosed || onError(error)),
       };
-      const act = () => watches.begin(files, directory, listener);
-      return gate.passNow(call, { act, failure: failing(call), undo: (watcher) => watcher.close() });
+      const act = () => watches.watch(files, directory, listener);
+      return gate.passSync(call, { act, failure: failing(call), undo: (watcher) => watcher.close() });
     },
   };
 }
 
 function gatedFile(file: OpenFile, path: string, gate: Gate): OpenFile {
-  const pass = <T>(name: keyof OpenFile, act: () => Promise<T>, partly?: () => Promise<unknown>) => {
-    const call = { room: 'disk', name, about: path, writes: !READS.has(name) } as const;
-    return gate.pass(call, { act, failure: failing(call), partly });
+  const pass = <T>(name: keyof OpenFile, act: () => Promise<T>, actPartly?: () => Promise<unknown>) => {
+    const call = { target: 'disk', name, about: path, writes: !READS.has(name) } as const;
+    return gate.pass(call, { act, failure: failing(call), actPartly });
   };
   return {
     readFile: (options) => pass('readFile', () => file.readFile(options)),
@@ -92,13 +92,13 @@ type Partly = (name: string, args: readonly unknown[]) => (() => Promise<unknown
 const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Method) => {
   const isNow = name.endsWith('Sync');
   return (...args: readonly unknown[]) => {
-    const call = { room: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
+    const call = { target: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
     const passing = { act: () => method(...args), failure: failing(call), partly: partly(name, args) };
-    return isNow ? gate.passNow(call, passing) : gate.pass(call, passing);
+    return isNow ? gate.passSync(call, passing) : gate.pass(call, passing);
   };
 };
 
-const failing = (call: OutsideCall) => (code: string | undefined) => failureOf(call, code);
+const failing = (call: OutsideCall) => (code: string | undefined) => callError(call, code);
 
 /** Returns the methods of an object, including inherited ones. */
 function methodsOf(object: object): Record<string, Method> {

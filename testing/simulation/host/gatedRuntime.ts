@@ -4,8 +4,8 @@ import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { CallableRuntime } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import { failureOf, isAnswer } from '../faults/failures.ts';
-import type { Gate, OutsideCall } from '../run/outside.ts';
+import { callError, isRuntimeError } from '../faults/failures.ts';
+import type { Gate, OutsideCall } from '../run/gate.ts';
 
 /** The calls that change nothing at the runtime. */
 const READS: ReadonlySet<CallName> = new Set([
@@ -16,7 +16,7 @@ const READS: ReadonlySet<CallName> = new Set([
 /**
  * Returns the object of a request: the ID of a container or sandbox, the UID of the pod of a new sandbox, or an image.
  */
-function aboutOf(request: object): string {
+function requestObject(request: object): string {
   const fields = ['containerId', 'podSandboxId'] as const;
   for (const field of fields) {
     const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
@@ -40,27 +40,27 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
       return runtime.isUp;
     },
     call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> => {
-      const about = { about: aboutOf(request), ...graceOf(name, request) };
-      const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
+      const about = { about: requestObject(request), ...graceOf(name, request) };
+      const call = { target: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {
-        act: () => gate.heard(signal, (heard) => runtime.call(name, request, heard)),
+        act: () => gate.withCallSignal(signal, (heard) => runtime.call(name, request, heard)),
         failure: (code) => {
-          const error = failureOf(call, code);
-          if (name === 'startContainer' && isAnswer(error)) runtime.failStart(call.about, error.message);
+          const error = callError(call, code);
+          if (name === 'startContainer' && isRuntimeError(error)) runtime.failStart(call.about, error.message);
           return error;
         },
         signal,
       });
     },
     subscribe: ({ onEvent, onBreak }) => {
-      const call = { room: 'runtime', name: 'getContainerEvents', about: '', writes: false } as const;
+      const call = { target: 'runtime', name: 'getContainerEvents', about: '', writes: false } as const;
       const listener: Parameters<SimulatedRuntime['subscribe']>[0] = {
         onEvent: (event) => void (gate.isClosed || onEvent(event)),
         onBreak: (error) => void (gate.isClosed || onBreak(error)),
       };
       try {
-        const [act, failure] = [() => runtime.subscribe(listener), (code: string | undefined) => failureOf(call, code)];
-        return gate.passNow(call, { act, failure, undo: (stop) => stop() });
+        const [act, failure] = [() => runtime.subscribe(listener), (code: string | undefined) => callError(call, code)];
+        return gate.passSync(call, { act, failure, undo: (stop) => stop() });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         listener.onBreak(error);

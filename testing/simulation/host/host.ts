@@ -6,24 +6,24 @@ import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simu
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { slowest } from '../faults/latencies.ts';
-import { type RuntimeRestart, RuntimeTroubles } from '../faults/runtimeTroubles.ts';
-import { Spells } from '../faults/spells.ts';
-import { type DiskTrouble, FlakyRoom, sufferedBy, type UrlTrouble } from '../faults/troubles.ts';
-import { Watches } from '../faults/watches.ts';
+import { DirectoryWatches } from '../faults/directoryWatches.ts';
+import { type DiskFault, diskCallFault, FlakyTarget, type UrlFault } from '../faults/hostFaults.ts';
+import { maxLatency } from '../faults/latencies.ts';
+import { RuntimeFaults, type RuntimeRestart } from '../faults/runtimeFaults.ts';
+import { TemporaryFaults } from '../faults/temporaryFaults.ts';
 import type { Random } from '../random.ts';
-import type { Fate, OutsideCall, Room } from '../run/outside.ts';
+import type { CallFault, CallTarget, OutsideCall } from '../run/gate.ts';
 import type { Schedule } from '../run/schedule.ts';
-import { type CgroupsHere, HostCgroups } from './hostCgroups.ts';
-import { whatIsLeft } from './leftOnHost.ts';
-import { MANIFEST_HOST, ManifestPlace } from './manifestPlace.ts';
-import { writeFile } from './onDisk.ts';
-import { Others } from './others.ts';
-import { provide, REGISTRIES } from './provided.ts';
+import { ForeignObjects } from './foreignObjects.ts';
+import { type CgroupAccess, HostCgroups } from './hostCgroups.ts';
+import { MANIFEST_HOST, ManifestSources } from './manifestSources.ts';
+import { podRemains } from './podRemains.ts';
+import { REGISTRIES, writeProvidedFiles } from './providedFiles.ts';
 import { serverOfContainer } from './servers.ts';
+import { writeFile } from './writeFile.ts';
 
 /** Paths on the simulated disk. */
-export const PLACES = {
+export const PATHS = {
   root: '/simulated/lib',
   logs: '/simulated/log/pods',
   manifests: '/simulated/manifests',
@@ -38,10 +38,10 @@ export const HOST_IP = '192.0.2.1';
 export const PRESENT_IMAGE = 'registry.local/present:1';
 
 /** Duration of a restart of the runtime that the agent requests. */
-const RESTARTS_MS = 500;
+const RESTART_MS = 500;
 
 /** Delay between the exit of a different agent's pod and its removal. */
-const REMOVES_MS = 1_500;
+const REMOVAL_DELAY_MS = 1_500;
 
 /** The full name of a pod, `namespace/name`. */
 export const fullName = ({ namespace, podName }: Pick<SimulatedSandbox, 'namespace' | 'podName'>): string =>
@@ -51,7 +51,7 @@ interface HostParts {
   /** Called with the effects at the runtime, except for those on the objects of other agents. */
   readonly onEffect: (effect: RuntimeEffect) => void;
   /** Default: `writable`. */
-  readonly cgroups?: CgroupsHere | undefined;
+  readonly cgroups?: CgroupAccess | undefined;
 }
 
 export class SimulatedHost {
@@ -60,20 +60,20 @@ export class SimulatedHost {
   readonly runtime: SimulatedRuntime;
   /** The disk without faults, for everything but the agent. */
   readonly files: MemoryFiles;
-  readonly manifests: ManifestPlace;
-  readonly troubles: RuntimeTroubles;
+  readonly manifests: ManifestSources;
+  readonly runtimeFaults: RuntimeFaults;
   /** The directories that agents watch. */
-  readonly watches: Watches;
+  readonly watches: DirectoryWatches;
   /** The addresses of the host. The first is the primary one. */
   addresses: readonly string[] = [HOST_IP];
-  /** Returns the fate of a call while the disk has a fault. */
-  #diskFate: ((call: OutsideCall) => Fate | undefined) | undefined;
-  #flaky: FlakyRoom | undefined;
+  /** Returns the fault of a call while the disk has a fault. */
+  #diskFault: ((call: OutsideCall) => CallFault | undefined) | undefined;
+  #flaky: FlakyTarget | undefined;
   readonly #cgroups: HostCgroups;
-  readonly #spells: Spells;
+  readonly #temporaryFaults: TemporaryFaults;
   /** Draws the failing calls of a flaky room and the partial effects on a faulty disk. */
-  readonly #fates: Random;
-  readonly #others: Others;
+  readonly #faultRandom: Random;
+  readonly #foreign: ForeignObjects;
   /** Whether calls to the runtime have a latency. The initial objects are created without. */
   #isOpen = false;
 
@@ -84,35 +84,39 @@ export class SimulatedHost {
     this.files = new MemoryFiles(this.disk);
     this.runtime = createSimulatedRuntime({
       clock,
-      latency: (call) => (this.#isOpen ? latencies.between(0, slowest(call)) : 0),
+      latency: (call) => (this.#isOpen ? latencies.between(0, maxLatency(call)) : 0),
       images: { present: [PRESENT_IMAGE], ...REGISTRIES },
       random: random.fork().fraction,
       logCalls: false,
       onEffect: (effect) => {
-        this.#log(effect);
-        this.troubles.noteEffect(effect);
-        this.#others.noteEffect(effect);
-        if (!this.#others.runs((effect.container ?? effect.sandbox).id)) onEffect(effect);
+        this.#createLog(effect);
+        this.runtimeFaults.noteEffect(effect);
+        this.#foreign.noteEffect(effect);
+        if (!this.#foreign.isForeignRun((effect.container ?? effect.sandbox).id)) onEffect(effect);
       },
     });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
-    for (const place of Object.values(PLACES)) this.disk.makeDirectories(place);
+    for (const place of Object.values(PATHS)) this.disk.makeDirectories(place);
     this.disk.makeDirectories('/etc');
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
-    provide(this.disk, PLACES);
-    this.manifests = new ManifestPlace(this.disk, PLACES.manifests);
-    this.#spells = new Spells(clock);
-    this.watches = new Watches(clock, this.#spells);
-    this.troubles = new RuntimeTroubles(this.runtime, { clock, spells: this.#spells, random: random.fork() });
-    const others = { ...PLACES, sharesCgroups: random.chance(0.5) };
-    this.#fates = random.fork();
-    this.#others = new Others(others, this.disk, this.files, this.runtime);
+    writeProvidedFiles(this.disk, PATHS);
+    this.manifests = new ManifestSources(this.disk, PATHS.manifests);
+    this.#temporaryFaults = new TemporaryFaults(clock);
+    this.watches = new DirectoryWatches(clock, this.#temporaryFaults);
+    this.runtimeFaults = new RuntimeFaults(this.runtime, {
+      clock,
+      spells: this.#temporaryFaults,
+      random: random.fork(),
+    });
+    const others = { ...PATHS, sharesCgroups: random.chance(0.5) };
+    this.#faultRandom = random.fork();
+    this.#foreign = new ForeignObjects(others, this.disk, this.files, this.runtime);
   }
 
   /** Creates the objects of other agents. */
   async open(): Promise<void> {
-    await this.#others.arrive(PRESENT_IMAGE);
-    this.#others.boot(this.cgroups);
+    await this.#foreign.create(PRESENT_IMAGE);
+    this.#foreign.boot(this.cgroups);
     this.#isOpen = true;
   }
 
@@ -122,8 +126,8 @@ export class SimulatedHost {
   }
 
   /** The agent's access to the cgroups. */
-  get cgroupsAre(): CgroupsHere {
-    return this.#cgroups.kind;
+  get cgroupAccess(): CgroupAccess {
+    return this.#cgroups.access;
   }
 
   container(id: string): SimulatedContainer | undefined {
@@ -134,35 +138,35 @@ export class SimulatedHost {
   running(isAskedFor: (container: SimulatedContainer) => boolean = () => true): SimulatedContainer[] {
     const found: SimulatedContainer[] = [];
     for (const each of this.runtime.containers()) {
-      if (each.state === 'running' && isAskedFor(each) && !this.#others.runs(each.id)) found.push(each);
+      if (each.state === 'running' && isAskedFor(each) && !this.#foreign.isForeignRun(each.id)) found.push(each);
     }
     return found;
   }
 
   /** The agent's containers. */
   containers(): SimulatedContainer[] {
-    return [...this.runtime.containers()].filter(({ id }) => !this.#others.runs(id));
+    return [...this.runtime.containers()].filter(({ id }) => !this.#foreign.isForeignRun(id));
   }
 
   sandboxes(): SimulatedSandbox[] {
-    return [...this.runtime.sandboxes()].filter(({ id }) => !this.#others.runs(id));
+    return [...this.runtime.sandboxes()].filter(({ id }) => !this.#foreign.isForeignRun(id));
   }
 
   /** The remains of the agent's pods, except for the pods with the UIDs `but`. */
-  left(but: readonly string[] = []): readonly string[] {
-    const cgroups = this.#cgroups.ofPods.filter((path) => !this.#others.ownsCgroup(path));
-    const isForeign = (path: string) => this.#others.owns(path);
-    return whatIsLeft({ ...PLACES, disk: this.disk, files: this.files, cgroups, isForeign }, but);
+  podRemains(but: readonly string[] = []): readonly string[] {
+    const cgroups = this.#cgroups.podCgroups.filter((path) => !this.#foreign.ownsCgroup(path));
+    const isForeign = (path: string) => this.#foreign.owns(path);
+    return podRemains({ ...PATHS, disk: this.disk, files: this.files, cgroups, isForeign }, but);
   }
 
   /** Whether an ID or a path belongs to a different agent or program. */
   isForeign(about: string): boolean {
-    return this.#others.owns(about);
+    return this.#foreign.owns(about);
   }
 
   /** Changes to the objects of other agents and programs. */
-  missingOfOthers(): string[] {
-    return this.#others.missing(this.cgroups);
+  foreignChanges(): string[] {
+    return this.#foreign.changes(this.cgroups);
   }
 
   /** The server at an address: a running container, or the server at the manifest URL. */
@@ -177,8 +181,8 @@ export class SimulatedHost {
 
   /** Ends all faults. */
   recover(): void {
-    this.#spells.endAll();
-    const isUnknown = [...this.runtime.containers()].some((each) => this.troubles.isUnknown(each.id));
+    this.#temporaryFaults.endAll();
+    const isUnknown = [...this.runtime.containers()].some((each) => this.runtimeFaults.isUnknown(each.id));
     if (!this.runtime.isUp || isUnknown) this.runtime.restart();
     // An image whose pull policy is Never would never be pulled.
     if (this.runtime.images.find(PRESENT_IMAGE) === undefined) this.runtime.images.add(PRESENT_IMAGE);
@@ -186,101 +190,101 @@ export class SimulatedHost {
 
   /** Makes a running container exit, if there is one. */
   exit(which: number, exitCode: number, reason?: string): void {
-    const found = nth(this.running(), which);
+    const found = itemModulo(this.running(), which);
     if (found) this.runtime.exitContainer(found.id, exitCode, ...(reason === undefined ? [] : [reason]));
   }
 
   killSandbox(which: number): SimulatedSandbox | undefined {
-    const found = nth(this.sandboxes(), which);
+    const found = itemModulo(this.sandboxes(), which);
     if (found) this.runtime.killSandbox(found.id);
     return found;
   }
 
   removeSandbox(which: number): SimulatedSandbox | undefined {
-    const found = nth(this.sandboxes(), which);
+    const found = itemModulo(this.sandboxes(), which);
     if (found) this.runtime.removeSandbox(found.id);
     return found;
   }
 
   /** Lets the OOM killer kill a process in a running container, if there is one. */
   oomKill(which: number, child: boolean): void {
-    const found = nth(this.running(), which);
+    const found = itemModulo(this.running(), which);
     if (found) this.runtime.oomKill(found.id, { child });
   }
 
   stopRuntime(how: RuntimeRestart): void {
-    this.troubles.restart(how, (id) => !this.#others.runs(id));
-    if (!how.keepContainers) this.clock.setTimeout(() => this.#others.lookAgain(), how.downMs);
+    this.runtimeFaults.restart(how, (id) => !this.#foreign.isForeignRun(id));
+    if (!how.keepContainers) this.clock.setTimeout(() => this.#foreign.noteLostProcesses(), how.downMs);
   }
 
   /** Restarts the runtime on behalf of the agent. */
   restartRuntime(): void {
-    this.stopRuntime({ downMs: RESTARTS_MS, keepContainers: true });
+    this.stopRuntime({ downMs: RESTART_MS, keepContainers: true });
   }
 
-  /** Returns the fate of a call that results from a fault of the host. */
-  fateOf(call: OutsideCall): Fate | undefined {
-    return this.#diskFate?.(call) ?? this.#flaky?.fateOf(call);
+  /** Returns the fault of a call that results from a fault of the host. */
+  faultOf(call: OutsideCall): CallFault | undefined {
+    return this.#diskFault?.(call) ?? this.#flaky?.fateOf(call);
   }
 
   /** Makes this share of the calls to a room fail, from 0 to 1. */
-  failCalls(room: Room, share: number, forMs: number): void {
-    this.#flaky = new FlakyRoom(room, share, this.#fates.fork());
-    this.#spells.begin('flaky', forMs, () => {
+  failCalls(target: CallTarget, share: number, forMs: number): void {
+    this.#flaky = new FlakyTarget(target, share, this.#faultRandom.fork());
+    this.#temporaryFaults.start('flaky', forMs, () => {
       this.#flaky = undefined;
     });
   }
 
-  sufferFrom(trouble: DiskTrouble, forMs: number): void {
-    const random = this.#fates.fork();
-    this.#diskFate = (call) => sufferedBy(trouble, call, random);
-    this.#spells.begin('disk', forMs, () => {
-      this.#diskFate = undefined;
+  breakDisk(fault: DiskFault, forMs: number): void {
+    const random = this.#faultRandom.fork();
+    this.#diskFault = (call) => diskCallFault(fault, call, random);
+    this.#temporaryFaults.start('disk', forMs, () => {
+      this.#diskFault = undefined;
     });
   }
 
   /** Mounts a foreign file system at the path `at` in the directory of one of the agent's pods, if there is one. */
   mountForeign(which: number, at: string, forMs: number): void {
-    const pods = `${PLACES.root}/pods`;
+    const pods = `${PATHS.root}/pods`;
     const own = this.files.existsSync(pods)
       ? // A directory whose name starts with a dot is still being created.
         this.files.readdirSync(pods).filter((uid) => !uid.startsWith('.') && !this.isForeign(`${pods}/${uid}`))
       : [];
-    const uid = nth(own, which);
+    const uid = itemModulo(own, which);
     if (uid === undefined) return;
-    this.#others.mountAt(`${pods}/${uid}/${at}`);
-    this.#spells.begin('foreign mount', forMs, () => this.#others.unmountAll());
+    this.#foreign.mountAt(`${pods}/${uid}/${at}`);
+    this.#temporaryFaults.start('foreign mount', forMs, () => this.#foreign.unmountAll());
   }
 
   /** Runs a pod of a different agent for a while. */
-  visit(uid: string, forMs: number): void {
-    this.#others.come(uid, PRESENT_IMAGE, this);
-    this.#spells.begin(`visit ${uid}`, forMs, () => {
-      this.#others.end(uid);
-      this.clock.setTimeout(() => this.#others.leave(uid, this.cgroups), REMOVES_MS);
+  runForeignPod(uid: string, forMs: number): void {
+    this.#foreign.startPod(uid, PRESENT_IMAGE, this);
+    this.#temporaryFaults.start(`visit ${uid}`, forMs, () => {
+      this.#foreign.stopPod(uid);
+      this.clock.setTimeout(() => this.#foreign.removePod(uid, this.cgroups), REMOVAL_DELAY_MS);
     });
   }
 
   /** Makes cgroups read-only for the agent. */
   freezeCgroups(forMs: number): void {
     this.#cgroups.freeze();
-    this.#spells.begin('cgroups', forMs, () => this.#cgroups.thaw());
+    this.#temporaryFaults.start('cgroups', forMs, () => this.#cgroups.thaw());
   }
 
   loseManifests(forMs: number): void {
     this.manifests.goAway();
-    this.#spells.begin('manifests', forMs, () => this.manifests.comeBack());
+    this.#temporaryFaults.start('manifests', forMs, () => this.manifests.comeBack());
   }
 
-  breakUrl(trouble: UrlTrouble, forMs: number): void {
-    this.manifests.urlTrouble = trouble;
-    this.#spells.begin('url', forMs, () => {
-      this.manifests.urlTrouble = undefined;
+  breakUrl(fault: UrlFault, forMs: number): void {
+    this.manifests.urlFault = fault;
+    this.#temporaryFaults.start('url', forMs, () => {
+      this.manifests.urlFault = undefined;
     });
   }
 
   /** Creates the log of a container that starts, if its directory exists. */
-  #log({ kind, container }: RuntimeEffect): void {
+  #createLog({ kind, container }: RuntimeEffect): void {
     if (kind !== 'started' || !container?.logPath || !this.files.existsSync(dirname(container.logPath))) return;
     writeFile(this.disk, container.logPath, '');
   }
@@ -290,10 +294,10 @@ export class SimulatedHost {
     this.disk.cutPower(random.fraction);
     this.#cgroups.boot();
     this.runtime.restart({ keepContainers: false });
-    this.#others.boot(this.cgroups);
-    this.#others.lookAgain();
+    this.#foreign.boot(this.cgroups);
+    this.#foreign.noteLostProcesses();
   }
 }
 
 /** Returns the item at an index modulo the length. */
-const nth = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(1, all.length)];
+const itemModulo = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(1, all.length)];

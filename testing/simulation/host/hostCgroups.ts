@@ -8,17 +8,17 @@ import { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
  * The agent's access to the cgroups of the host. It may create and limit those of pods, only read them, or leave them
  * to the runtime.
  */
-export type CgroupsHere = 'writable' | 'readOnly' | 'unused';
+export type CgroupAccess = 'writable' | 'readOnly' | 'unused';
 
 export class HostCgroups {
-  readonly kind: CgroupsHere;
+  readonly access: CgroupAccess;
   readonly #runtime: SimulatedRuntime;
   #tree: CgroupTree;
   /** The cgroups that existed while they were read-only. An agent may have left them to the runtime for good. */
   #frozen: readonly string[] = [];
 
-  constructor(runtime: SimulatedRuntime, kind: CgroupsHere) {
-    this.kind = kind;
+  constructor(runtime: SimulatedRuntime, kind: CgroupAccess) {
+    this.access = kind;
     this.#runtime = runtime;
     this.#tree = this.#newTree();
   }
@@ -29,7 +29,7 @@ export class HostCgroups {
   }
 
   /** The cgroups of pods that an agent should remove. */
-  get ofPods(): readonly string[] {
+  get podCgroups(): readonly string[] {
     return this.#tree.paths.filter((path) => basename(path).startsWith('pod') && !this.#frozen.includes(path));
   }
 
@@ -45,12 +45,12 @@ export class HostCgroups {
   }
 
   thaw(): void {
-    this.#tree.isReadOnly = this.kind === 'readOnly';
+    this.#tree.isReadOnly = this.access === 'readOnly';
   }
 
   #newTree(): CgroupTree {
     const tree = new CgroupTree('v2', cgroupProcesses(this.#runtime));
-    tree.isReadOnly = this.kind === 'readOnly';
+    tree.isReadOnly = this.access === 'readOnly';
     return tree;
   }
 }

@@ -6,32 +6,32 @@ const SECOND = 1_000;
 /** The status codes of the gRPC health protocol. */
 const [SERVING, NOT_SERVING] = [1, 2];
 
-const says = (status: number, more: object = {}): SimulatedServer => ({
+const respond = (status: number, more: object = {}): SimulatedServer => ({
   answer: () => ({ status, body: 'ok', ...more }),
 });
 const REFUSED: SimulatedServer = { connection: 'refused' };
 
 /** The servers by port, given the age of the container in milliseconds. */
 const SERVERS: Readonly<Record<string, (ranMs: number) => SimulatedServer>> = {
-  '8080': () => says(200),
+  '8080': () => respond(200),
   // Some servers start listening late, and some become unhealthy after a while.
-  '8081': (ranMs) => (ranMs < 4 * SECOND ? REFUSED : says(200)),
-  '8082': (ranMs) => says(ranMs < 20 * SECOND ? 200 : 503),
-  '8083': (ranMs) => (ranMs < 15 * SECOND ? says(200) : {}),
-  '8084': () => says(200, { cut: { bytes: 30, ending: 'reset' } }),
-  '8085': () => says(200, { delayMs: 700 }),
-  '8086': (ranMs) => (ranMs < 15 * SECOND ? says(200) : { connection: 'silent' }),
-  '8443': () => ({ ...says(200), isSecure: true }),
-  '8444': (ranMs) => ({ ...says(ranMs < 20 * SECOND ? 200 : 503), isSecure: true }),
+  '8081': (ranMs) => (ranMs < 4 * SECOND ? REFUSED : respond(200)),
+  '8082': (ranMs) => respond(ranMs < 20 * SECOND ? 200 : 503),
+  '8083': (ranMs) => (ranMs < 15 * SECOND ? respond(200) : {}),
+  '8084': () => respond(200, { cut: { bytes: 30, ending: 'reset' } }),
+  '8085': () => respond(200, { delayMs: 700 }),
+  '8086': (ranMs) => (ranMs < 15 * SECOND ? respond(200) : { connection: 'silent' }),
+  '8443': () => ({ ...respond(200), isSecure: true }),
+  '8444': (ranMs) => ({ ...respond(ranMs < 20 * SECOND ? 200 : 503), isSecure: true }),
   '9000': () => ({ health: () => ({ served: SERVING }) }),
   '9001': (ranMs) => ({ health: () => ({ served: ranMs < 20 * SECOND ? SERVING : NOT_SERVING }) }),
   '9002': () => ({}),
 };
 
 /** The ports of healthy servers. */
-export const WELL_PORTS = [8080, 8081, 8085] as const;
+export const HEALTHY_PORTS = [8080, 8081, 8085] as const;
 /** The ports of servers that become unhealthy. */
-export const ILL_PORTS = [8082, 8083, 8084, 8086] as const;
+export const UNHEALTHY_PORTS = [8082, 8083, 8084, 8086] as const;
 /** The TLS ports, that of the healthy server first. */
 export const SECURE_PORTS = [8443, 8444] as const;
 export const GRPC_PORTS = [9000, 9001, 9002] as const;

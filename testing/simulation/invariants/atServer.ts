@@ -29,9 +29,9 @@ const LATE_MS = 15_000;
  * Checks the phase of a pod against the previous one. A pod that has lost all its containers starts over, as in a
  * kubelet, but not while a regular container runs.
  */
-function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
+function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
   if (before === undefined || before.phase === phase) return [];
-  const regular = deeds.versionsOf(pod).flatMap(({ spec }) => spec.containers.map(({ name }) => name));
+  const regular = actionLog.versionsOf(pod).flatMap(({ spec }) => spec.containers.map(({ name }) => name));
   const latest = host.clock.now() - LATE_MS;
   const runs = host.running(
     ({ podUid, containerName, startedAt = latest }) =>
@@ -42,7 +42,7 @@ function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase 
 }
 
 /** Checks a pod that the node has deleted at the server. */
-function goneWrong({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
+function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   const running = host.running((each) => each.podUid === uid);
   return [
     ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
@@ -55,18 +55,18 @@ function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] 
   if (agent === undefined) return [];
   const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
   const there = cluster.pods();
-  const shown = new Set(there.map(({ uid, mirrored = uid }) => mirrored));
+  const shown = new Set(there.map(({ uid, mirroredUid = uid }) => mirroredUid));
   const unshown = [...here].filter(([uid]) => !shown.has(uid));
   const missing = unshown.map(
     ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
   );
-  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirrored = uid }) => {
+  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
     if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
-    const own = here.get(mirrored)?.status;
+    const own = here.get(mirroredUid)?.status;
     if (own === undefined) return [`the API server has ${pod}, and the node does not`];
     const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
     // Others may decide how a pod has ended, except for mirror pods.
-    const isAnother = mirrored !== uid && own.phase !== status.phase;
+    const isAnother = mirroredUid !== uid && own.phase !== status.phase;
     if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
     return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
   });
@@ -77,7 +77,7 @@ const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
 
 export const atServer: Invariant = {
   number: 10,
-  says:
+  description:
     'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
     'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
     'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
@@ -89,10 +89,10 @@ export const atServer: Invariant = {
     const note = (write: PodWrite) => {
       const { type, now } = write;
       quiet.disturb();
-      const wrong = now.mirrored === undefined ? steppedBack(watched, write) : [];
+      const wrong = now.mirroredUid === undefined ? phaseRegressions(watched, write) : [];
       // Users may force-delete a running pod.
-      const isGone = type === 'DELETED' && now.mirrored === undefined && cluster.isDeletedByNode(now);
-      for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);
+      const isGone = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isGone ? wrongDeletion(watched, now) : [])]) violated(each);
     };
     cluster.watchPods(note);
     cluster.watchObjects(quiet.disturb);
@@ -105,12 +105,12 @@ export const atServer: Invariant = {
       tokens.disturb();
     };
     return {
-      ...quiet.disturbances(),
-      onLifeBegan: disturb,
+      ...quiet.hooks(),
+      onAgentStarted: disturb,
       beforeJump: disturb,
-      onCall: (call, fate) => {
-        tokens.noteCall(call, fate);
-        const isNeedless = quiet.isNeedless(call, fate);
+      onCall: (call, fault) => {
+        tokens.noteCall(call, fault);
+        const isNeedless = quiet.hasNoCause(call, fault);
         if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
       },
       atRest: () => {

@@ -9,12 +9,12 @@ const TRANSITIONS_PER_ENTRY = 12;
 /** Maximum number of transitions per part of all pods, for an entry about a pod, the runtime or the node. */
 const TRANSITIONS_PER_PART = 6;
 /** Maximum mean number of pod parts for which a status is computed per entry. */
-const LOOKS_PER_ENTRY = 20;
+const STATUSES_PER_ENTRY = 20;
 /**
  * Maximum number of statuses of a large pod in the time in which it is computed once, because the first and the last
  * status are computed at once.
  */
-const LOOKS_AT_ONCE = 4;
+const STATUSES_AT_ONCE = 4;
 /**
  * Maximum number of transitions between an entry for an actor of one pod and the next entry. It covers one batch of
  * commands to the pod's containers, each of which starts a call, and a few transitions of every pod that gets a
@@ -35,7 +35,7 @@ interface Work {
   /** Entries that do not concern one part of a pod. */
   shared: number;
   transitions: number;
-  looks: number;
+  statuses: number;
   /** Maximum total number of parts of all pods. */
   parts: number;
   /** The number of parts of each pod with a status. */
@@ -45,7 +45,7 @@ interface Work {
 
 export const cost: Invariant = {
   number: 12,
-  says: 'What a fact costs is a function of what it is about, not of how much there is on the node.',
+  description: 'What a fact costs is a function of what it is about, not of how much there is on the node.',
   follow: (watched, violated) => {
     let pods = new Map<string, number>();
     let work = newWork(watched, pods);
@@ -65,7 +65,7 @@ export const cost: Invariant = {
       work = newWork(watched, pods);
     };
     return {
-      onLifeBegan: () => {
+      onAgentStarted: () => {
         pods = new Map();
         work = newWork(watched, pods);
         step = { actor: '', transitions: 0 };
@@ -81,7 +81,7 @@ export const cost: Invariant = {
       },
       onStatus: ({ uid, pod, removed }) => {
         const parts = partsOf(pod);
-        work.looks += parts;
+        work.statuses += parts;
         pods.set(uid, parts);
         work.parts = Math.max(work.parts, sum(pods.values()));
         if (removed) pods.delete(uid);
@@ -95,7 +95,7 @@ const newWork = ({ host }: Watched, pods: Map<string, number>): Work => ({
   entries: 0,
   shared: 0,
   transitions: 0,
-  looks: 0,
+  statuses: 0,
   parts: sum(pods.values()),
   pods,
   since: host.clock.elapsed,
@@ -104,13 +104,13 @@ const newWork = ({ host }: Watched, pods: Map<string, number>): Work => ({
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);
 
 /** Returns the work that exceeds the limits for the entries of a stretch. */
-function excess({ entries, shared, transitions, looks, parts }: Work, elapsedMs: number): string[] {
+function excess({ entries, shared, transitions, statuses, parts }: Work, elapsedMs: number): string[] {
   const mayTransit = TRANSITIONS_PER_ENTRY * entries + TRANSITIONS_PER_PART * shared * parts;
   // The status of a large pod is computed once in as many milliseconds as it has parts.
-  const mayLook = LOOKS_PER_ENTRY * entries + LOOKS_AT_ONCE * parts + elapsedMs;
+  const mayLook = STATUSES_PER_ENTRY * entries + STATUSES_AT_ONCE * parts + elapsedMs;
   const of = `after ${entries} entries, ${shared} of them not about one container or volume, with ${parts} of these`;
   return [
     ...(transitions > mayTransit ? [`${transitions} transitions ${of}, where ${mayTransit} are enough`] : []),
-    ...(looks > mayLook ? [`${looks} looks at parts of pods ${of}, where ${mayLook} are enough`] : []),
+    ...(statuses > mayLook ? [`${statuses} looks at parts of pods ${of}, where ${mayLook} are enough`] : []),
   ];
 }

@@ -2,7 +2,8 @@ import type { Invariant } from './invariant.ts';
 
 export const deadlineGrace: Invariant = {
   number: 3,
-  says: 'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
+  description:
+    'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
   follow: (_, violated) => {
     /** The times of DeadlineExceeded events without a status yet, in milliseconds since the epoch. */
     const begun = new Map<string, number>();
@@ -30,7 +31,7 @@ export const deadlineGrace: Invariant = {
       },
       // Times of a clock that has been set, or of a different agent, are not comparable.
       beforeJump: () => begun.clear(),
-      onLifeBegan: () => begun.clear(),
+      onAgentStarted: () => begun.clear(),
     };
   },
 };

@@ -10,7 +10,7 @@ import type { Invariant, Watched } from './invariant.ts';
 const SLACK_MS = 50;
 
 /** Tolerance for a wait until a wall-clock time, which is only checked periodically. */
-const LOOK_MS = 1_000;
+const CLOCK_CHECK_MS = 1_000;
 
 /** Whether a wait ends at a wall-clock time even if the clock is set. */
 const goesByClock = ({ tags }: ActorNode): boolean => tags.includes('byWallClock');
@@ -32,7 +32,7 @@ class Deadlines {
   readonly #clock: Schedule;
   /** The results of the last check. */
   #ends: ReadonlyMap<string, WaitEnd> = new Map();
-  #looked = new Map<string, WaitEnd>();
+  #checked = new Map<string, WaitEnd>();
   #jumpedAt = Number.NEGATIVE_INFINITY;
   /** The least offset of the wall clock from node time so far. */
   #leastOffset = Number.POSITIVE_INFINITY;
@@ -41,9 +41,9 @@ class Deadlines {
     this.#clock = clock;
   }
 
-  startReadingNode(): void {
-    this.#ends = this.#looked;
-    this.#looked = new Map();
+  startCheck(): void {
+    this.#ends = this.#checked;
+    this.#checked = new Map();
   }
 
   noteJump(): void {
@@ -55,7 +55,7 @@ class Deadlines {
   /** Returns by how many milliseconds a wait is overdue. Negative if it is not. */
   overdue(node: ActorNode, until: number): number {
     const { elapsed, now } = this.#clock;
-    if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - LOOK_MS;
+    if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - CLOCK_CHECK_MS;
     const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
     const key = `${path} ${state} ${since} ${until}`;
@@ -70,7 +70,7 @@ class Deadlines {
     // one. A new failure means a new end.
     const isSame = known?.failedAt === failedAt;
     const at = known && isSame ? known.at : Math.max(until - began, known?.at ?? Number.NEGATIVE_INFINITY);
-    this.#looked.set(key, { at, failedAt });
+    this.#checked.set(key, { at, failedAt });
     return elapsed - at;
   }
 }
@@ -119,7 +119,7 @@ const pairsOf = ({ state, children }: ActorNode): string[] => [
 class Explanations {
   readonly #watched: Watched;
   readonly #violated: (message: string) => void;
-  readonly #seen = new Set<string>();
+  readonly #checkedStates = new Set<string>();
   /** The pods that have changed in this step, by UID. */
   readonly #changed = new Map<string, PodChange>();
 
@@ -133,7 +133,7 @@ class Explanations {
   }
 
   /** Checks the changed pods at the end of a step, because nobody can request an explanation within one. */
-  look(): void {
+  check(): void {
     const isAlive = this.#watched.agent !== undefined;
     for (const [uid, { tree, removed }] of this.#changed) {
       if (isAlive && !removed) this.#explain(uid, pairsOf(tree));
@@ -142,12 +142,12 @@ class Explanations {
   }
 
   /** Checks the combination of the states of all actors. There are many combinations, so this is done less often. */
-  lookAtWhole(uid: string, tree: ActorNode): void {
+  checkWhole(uid: string, tree: ActorNode): void {
     this.#explain(uid, [statesOf(tree)]);
   }
 
   #explain(uid: string, states: readonly string[]): void {
-    if (states.every((each) => this.#seen.has(each))) return;
+    if (states.every((each) => this.#checkedStates.has(each))) return;
     const { agent } = this.#watched;
     const explanation = agent?.explainUid(uid);
     if (explanation === undefined) {
@@ -157,7 +157,7 @@ class Explanations {
     }
     // The published status may be older than the state that the explanation is based on.
     const isTold = agent?.unpublishedUids().includes(uid) === false;
-    if (isTold) for (const each of states) this.#seen.add(each);
+    if (isTold) for (const each of states) this.#checkedStates.add(each);
     const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
     const text = formatExplanation(explanation);
     for (const each of [...badLines(text), ...contradictions(explanation, text, pod)]) this.#violated(each);
@@ -166,7 +166,7 @@ class Explanations {
 
 export const explained: Invariant = {
   number: 7,
-  says:
+  description:
     'Each actor that is not final works on a call or waits for something that has a name, no deadline of a wait has ' +
     'passed, and there is an explanation of each state that a pod was ever in, which says nothing that is not so.',
   follow: (watched, violated) => {
@@ -175,7 +175,7 @@ export const explained: Invariant = {
     const look = () => {
       const { agent } = watched;
       if (agent === undefined) return;
-      deadlines.startReadingNode();
+      deadlines.startCheck();
       const explanation = agent.explainNode();
       // The node's explanation has only a summary of each pod.
       const children = explanation.node.children.filter(({ machine }) => machine !== 'pod');
@@ -185,7 +185,7 @@ export const explained: Invariant = {
         for (const each of unexplained(tree, deadlines)) violated(each);
       }
       for (const each of wrongOfNode(explanation)) violated(each);
-      for (const [uid, tree] of trees) explanations.lookAtWhole(uid, tree);
+      for (const [uid, tree] of trees) explanations.checkWhole(uid, tree);
     };
     const beforeJump = () => {
       look();
@@ -195,7 +195,7 @@ export const explained: Invariant = {
       whole: look,
       beforeJump,
       onStatus: (change) => explanations.noteChange(change),
-      afterStep: () => explanations.look(),
+      afterStep: () => explanations.check(),
     };
   },
 };

@@ -4,48 +4,48 @@ import { sameValue } from '../../../base/sameValue.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
-import { PLACES } from '../host/host.ts';
-import type { Fate, OutsideCall } from '../run/outside.ts';
-import { renameIn } from '../run/renamed.ts';
+import { PATHS } from '../host/host.ts';
+import type { CallFault, OutsideCall } from '../run/gate.ts';
+import { replaceRenamedId } from '../run/renamedIds.ts';
 import { refusals, statusesOf } from './apiRules.ts';
-import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
-import { type FactKind, factsOf, type LeftEnd, StoredFacts } from './storedFacts.ts';
-import { classless, wasRefused, withClass } from './toldStatus.ts';
+import { regressions } from './regressions.ts';
+import { wasRejected, withoutQosClass, withQosClass } from './reportedStatus.ts';
+import { type FactKind, factsOf, StoredFacts, type UnsentEnd } from './storedFacts.ts';
 
-interface Told {
+interface SentStatus {
   readonly pod: string;
   readonly status: PodStatus;
   /** The number of the agent that sent the status. For an end left unsent by the previous agent, its number. */
-  readonly life: number;
+  readonly agentNumber: number;
 }
 
-interface Sent {
+interface NewStatus {
   readonly now: PodStatus;
   /** Whether the status is an end that the previous agent left unsent. */
-  readonly isLeft: boolean;
+  readonly isUnsentEnd: boolean;
 }
 
 /** A model of the API server, which receives all reports. */
-class ApiServer {
+class ServerModel {
   readonly #watched: Watched;
   readonly #stored: StoredFacts;
-  readonly #told = new Map<string, Told>();
+  readonly #sent = new Map<string, SentStatus>();
   /** The pods that may start over under their UIDs. */
-  readonly #gone = new Set<string>();
+  readonly #mayStartOver = new Set<string>();
   /** Pods in `#gone` that a previous agent has removed. The current agent may only report how they ended. */
-  readonly #over = new Set<string>();
+  readonly #removedByFormer = new Set<string>();
   /** The published statuses of pods that this agent has removed and started again. */
-  readonly #anew = new Map<string, PodStatus[]>();
+  readonly #startedOver = new Map<string, PodStatus[]>();
   /** The pods whose end was reported before it was on disk, because the disk failed. */
   readonly #unsaved = new Set<string>();
   /**
    * The paths of failed disk calls of the current agent. With failed reads of logs a kubelet loses restart counts as
    * well (C23).
    */
-  readonly #troubled = new Set<string>();
+  readonly #failedPaths = new Set<string>();
   /** The containers created by the current agent, whose restart counts follow from its own statuses. */
-  readonly #made = new Set<string>();
+  readonly #created = new Set<string>();
   /** The pods whose end no agent knew when the current one started. */
   readonly #forgotten = new Set<string>();
   /** The pods whose exceeded deadline no agent knew. They may continue with what the runtime has of them. */
@@ -53,15 +53,15 @@ class ApiServer {
   /** The pods whose current allocation was not saved. The next agent knows only the manifest. */
   readonly #unallocated = new Set<string>();
   /** The containers whose removal, or that of their sandbox, was requested. */
-  readonly #asked = new Set<string>();
+  readonly #removalRequested = new Set<string>();
   /** The containers that were removed on request. A later agent must know how they ended without the runtime. */
   readonly #removed = new Set<string>();
   /** The pods whose last sandbox an agent has removed. They have ended, and the next agent starts them again. */
   readonly #ended = new Set<string>();
   /** The pods whose end the previous agent left unsent. */
-  #left = new Map<string, LeftEnd>();
+  #unsentEnds = new Map<string, UnsentEnd>();
   /** The start of the current agent in node time. */
-  #lifeBegan = 0;
+  #agentStartedAt = 0;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -69,44 +69,45 @@ class ApiServer {
   }
 
   /** Returns what is wrong with a report. */
-  take({ uid, namespace, name, status: sent }: StatusReport): string[] {
-    const { host, podOf, deeds } = this.#watched;
-    const isLeft = this.#left.has(uid);
-    const life = this.#watched.life - (isLeft ? 1 : 0);
-    const before = this.#told.get(uid);
+  accept({ uid, namespace, name, status: sent }: StatusReport): string[] {
+    const { host, podOf, actionLog } = this.#watched;
+    const isUnsentEnd = this.#unsentEnds.has(uid);
+    const agentNumber = this.#watched.agentNumber - (isUnsentEnd ? 1 : 0);
+    const before = this.#sent.get(uid);
     // The runtime may also have forgotten the pod since the current agent started.
-    const mayBeLost = before !== undefined && before.life !== life && !this.#ended.has(uid);
+    const mayBeLost = before !== undefined && before.agentNumber !== agentNumber && !this.#ended.has(uid);
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
-    const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
-    const isAnother = before !== undefined && this.#isAnother(uid, before, { now: sent, isLeft });
-    this.#forgetLeft(uid, sent);
+    const unsaved = this.#checkSaved({ uid, namespace, name, status: sent });
+    const isAnother = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
+    this.#forgetUnsent(uid, sent);
     const known = isAnother ? undefined : before;
-    const status = withClass(sent, known?.status);
-    this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
+    const status = withQosClass(sent, known?.status);
+    this.#sent.set(uid, { pod: `${namespace}/${name}`, status, agentNumber });
     if (known === undefined) return [...unsaved, ...refusals(status)];
-    const isOneLife = known.life === life;
+    const isSameAgent = known.agentNumber === agentNumber;
     // Nobody has been informed about a pod that ended with its node before the source reported it.
-    if (deeds.isEnded(uid) || (!isOneLife && wasForgotten)) return [...unsaved, ...refusals(status)];
+    if (actionLog.hasEnded(uid) || (!isSameAgent && wasForgotten)) return [...unsaved, ...refusals(status)];
     const between = {
-      isOneLife,
-      mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
+      isSameAgent,
+      mayPrecede: (first: number, then: number) => host.clock.mayPrecede(first, then),
       knownRestarts: (old: ContainerStatus) => this.#knownRestarts({ uid, namespace, name }, old),
     };
     const spec = podOf(uid)?.spec;
     const { phase: _, ...phaseless } = known.status;
-    const isDecidedAgain = !isOneLife && wasRefused(known.status);
+    const isDecidedAgain = !isSameAgent && wasRejected(known.status);
     const isUnallocated = this.#unallocated.delete(uid);
-    const sure = (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? classless(known.status) : known.status;
-    const told = isOneLife ? sure : this.#withoutLost(uid, sure);
+    const sure =
+      (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? withoutQosClass(known.status) : known.status;
+    const told = isSameAgent ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
-    return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
+    return [...unsaved, ...refusals(status, told, spec), ...regressions(comparable, status, { ...between, spec })];
   }
 
   /** Forgets pods of which only the unsent end was left. */
-  #forgetLeft(uid: string, { phase }: PodStatus): void {
-    if (this.#left.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
-    this.#left.delete(uid);
+  #forgetUnsent(uid: string, { phase }: PodStatus): void {
+    if (this.#unsentEnds.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
+    this.#unsentEnds.delete(uid);
   }
 
   /** Returns the restart count of a container that a new agent can find out from the runtime and the logs. */
@@ -115,16 +116,16 @@ class ApiServer {
     container: ContainerStatus,
   ): number {
     const { host } = this.#watched;
-    const logs = `${PLACES.logs}/${namespace}_${name}_${uid}/${container.name}`;
+    const logs = `${PATHS.logs}/${namespace}_${name}_${uid}/${container.name}`;
     const logged =
-      host.files.existsSync(logs) && !this.#troubled.has(logs)
+      host.files.existsSync(logs) && !this.#failedPaths.has(logs)
         ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
         : [];
     const all = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
-    const found = all.filter(({ id }) => !this.#made.has(id));
+    const found = all.filter(({ id }) => !this.#created.has(id));
     // An agent cannot know containers that no list has shown. A kubelet does not read logs if the runtime has an
     // earlier run.
-    const strayed = new Set(found.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
+    const strayed = new Set(found.flatMap(({ id, attempt }) => (host.runtimeFaults.wasHidden(id) ? [attempt] : [])));
     // A kubelet does not read the logs of a container that is not started again. It reports the remaining run.
     const isEnding = this.#watched.podOf(uid)?.metadata.deletionGracePeriodSeconds !== undefined;
     const known = [...(isEnding && found.length > 0 ? [] : logged), ...found.map(({ attempt }) => attempt)];
@@ -132,13 +133,13 @@ class ApiServer {
   }
 
   /** Whether the manifest was edited. A kubelet then creates a new mirror pod, so an API server compares nothing. */
-  #isEdited({ pod }: Told): boolean {
-    return this.#watched.deeds.versionsOf(pod).length > 1;
+  #isEdited({ pod }: SentStatus): boolean {
+    return this.#watched.actionLog.versionsOf(pod).length > 1;
   }
 
   /** Called when the next status with this UID may be of a different pod, or of the same pod starting over. */
   forget(uid: string): void {
-    this.#gone.add(uid);
+    this.#mayStartOver.add(uid);
   }
 
   /**
@@ -148,30 +149,30 @@ class ApiServer {
   noteStatus({ uid, pod: { status }, removed }: PodChange): void {
     if (removed) {
       this.forget(uid);
-      this.#anew.set(uid, []);
-    } else if (status !== undefined) this.#anew.get(uid)?.push(status);
+      this.#startedOver.set(uid, []);
+    } else if (status !== undefined) this.#startedOver.get(uid)?.push(status);
   }
 
   /** Called when an agent starts. It need not know that a pod was not wanted for a while. */
-  beginLife(): void {
-    const { deeds, host } = this.#watched;
-    this.#left = this.#stored.endsLeft();
+  noteAgentStart(): void {
+    const { actionLog, host } = this.#watched;
+    this.#unsentEnds = this.#stored.unsentEnds();
     this.#unallocated.clear();
-    for (const [uid, { pod }] of this.#told) {
-      if (this.#anew.has(uid)) this.#over.add(uid);
-      if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
-      if (!this.#stored.has(uid, 'allocations') && this.#isTroubled(uid, 'allocations')) this.#unallocated.add(uid);
+    for (const [uid, { pod }] of this.#sent) {
+      if (this.#startedOver.has(uid)) this.#removedByFormer.add(uid);
+      if (actionLog.mayStartOverSince(pod, this.#agentStartedAt)) this.forget(uid);
+      if (!this.#stored.has(uid, 'allocations') && this.#hasFailed(uid, 'allocations')) this.#unallocated.add(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
-    this.#anew.clear();
-    this.#lifeBegan = host.clock.elapsed;
-    this.#troubled.clear();
-    this.#made.clear();
+    this.#startedOver.clear();
+    this.#agentStartedAt = host.clock.elapsed;
+    this.#failedPaths.clear();
+    this.#created.clear();
   }
 
-  noteTrouble({ room, about }: OutsideCall): void {
-    if (room === 'disk') this.#troubled.add(about);
+  noteFault({ target, about }: OutsideCall): void {
+    if (target === 'disk') this.#failedPaths.add(about);
   }
 
   /**
@@ -181,19 +182,20 @@ class ApiServer {
   noteEffect(effect: RuntimeEffect): void {
     const { kind, container } = effect;
     const { podUid: uid } = effect.sandbox;
-    for (const ids of [this.#made, this.#asked, this.#removed]) renameIn(ids, effect);
-    if (kind === 'created' && container !== undefined) this.#made.add(container.id);
-    if (kind === 'removed' && container !== undefined && this.#asked.has(container.id)) this.#removed.add(container.id);
-    const isTold = this.#told.get(uid)?.life === this.#watched.life;
-    if (kind !== 'removed' || container === undefined || this.#asked.has(container.id) || isTold) return;
+    for (const ids of [this.#created, this.#removalRequested, this.#removed]) replaceRenamedId(ids, effect);
+    if (kind === 'created' && container !== undefined) this.#created.add(container.id);
+    if (kind === 'removed' && container !== undefined && this.#removalRequested.has(container.id))
+      this.#removed.add(container.id);
+    const isTold = this.#sent.get(uid)?.agentNumber === this.#watched.agentNumber;
+    if (kind !== 'removed' || container === undefined || this.#removalRequested.has(container.id) || isTold) return;
     if (this.#isForgotten(uid)) this.#forgotten.add(uid);
   }
 
   noteRemoval({ name, about }: OutsideCall): void {
-    if (name === 'removeContainer') this.#asked.add(about);
+    if (name === 'removeContainer') this.#removalRequested.add(about);
     if (name !== 'removePodSandbox') return;
     const { host } = this.#watched;
-    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#asked.add(id);
+    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#removalRequested.add(id);
     const uid = host.sandboxes().find(({ id }) => id === about)?.podUid;
     const isLast = host.sandboxes().every(({ id, podUid }) => id === about || podUid !== uid);
     if (uid !== undefined && isLast) this.#ended.add(uid);
@@ -211,7 +213,7 @@ class ApiServer {
    * none without an API server. With one, there is no such exception.
    */
   #hasLostDeadline(uid: string): boolean {
-    return this.#isUnsaved(uid) && this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
+    return this.#isUnsaved(uid) && this.#sent.get(uid)?.status.reason === 'DeadlineExceeded';
   }
 
   #isUnsaved(uid: string): boolean {
@@ -219,43 +221,45 @@ class ApiServer {
   }
 
   /** Checks that a reported end is on disk, unless the disk has failed. */
-  #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
+  #checkSaved({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
     const wasSaved = !this.#unsaved.delete(uid);
-    const before = this.#told.get(uid);
+    const before = this.#sent.get(uid);
     // The API server knows the ends that it has set itself.
-    const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.deeds.isEnded(uid);
-    if (!isTerminalPhase(status.phase) || wasRefused(status) || isKnown) return [];
-    if (this.#isTroubled(uid, 'statuses')) {
+    const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.actionLog.hasEnded(uid);
+    if (!isTerminalPhase(status.phase) || wasRejected(status) || isKnown) return [];
+    if (this.#hasFailed(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];
     }
     // A saved end may be deleted after it has been sent to the API server.
-    const wasTold = wasSaved && before?.life === this.#watched.life;
-    if (wasTold && sameValue(before.status, withClass(status, before.status))) return [];
+    const wasTold = wasSaved && before?.agentNumber === this.#watched.agentNumber;
+    if (wasTold && sameValue(before.status, withQosClass(status, before.status))) return [];
     // A pod that ends because it is not wanted starts over if it is wanted again.
-    const { deeds, podOf } = this.#watched;
+    const { actionLog, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
-    const mayBeginAnew = isRemoved !== undefined || deeds.isRebornSince(`${namespace}/${name}`, this.#lifeBegan);
+    const mayBeginAnew =
+      isRemoved !== undefined || actionLog.mayStartOverSince(`${namespace}/${name}`, this.#agentStartedAt);
     return mayBeginAnew || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
   }
 
-  #isTroubled(uid: string, kind: FactKind): boolean {
+  #hasFailed(uid: string, kind: FactKind): boolean {
     const folder = factsOf(kind);
-    return [...this.#troubled].some((path) => path === folder || (path.startsWith(folder) && path.includes(uid)));
+    return [...this.#failedPaths].some((path) => path === folder || (path.startsWith(folder) && path.includes(uid)));
   }
 
-  #isAnother(uid: string, { status: before, life }: Told, { now, isLeft }: Sent): boolean {
+  #isNewPod(uid: string, { status: before, agentNumber }: SentStatus, { now, isUnsentEnd }: NewStatus): boolean {
     // The last status of the removed pod may come late. An end that only a later agent reports comes from an outdated
     // list of the runtime.
-    const isEnd = isTerminalPhase(now.phase) && (life === this.#watched.life || now.phase === before.phase);
-    const isAnew = this.#anew.get(uid)?.some((status) => sameValue(status, now)) === true;
+    const isEnd =
+      isTerminalPhase(now.phase) && (agentNumber === this.#watched.agentNumber || now.phase === before.phase);
+    const isAnew = this.#startedOver.get(uid)?.some((status) => sameValue(status, now)) === true;
     // A later agent may get the start of the removed pod from a list that still shows its sandbox.
-    const isNext = this.#over.has(uid) && !isLeft && !isTerminalPhase(now.phase);
+    const isNext = this.#removedByFormer.has(uid) && !isUnsentEnd && !isTerminalPhase(now.phase);
     const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
-    if (!this.#gone.has(uid) || !isBegun) return false;
-    this.#gone.delete(uid);
-    this.#over.delete(uid);
-    this.#anew.delete(uid);
+    if (!this.#mayStartOver.has(uid) || !isBegun) return false;
+    this.#mayStartOver.delete(uid);
+    this.#removedByFormer.delete(uid);
+    this.#startedOver.delete(uid);
     return true;
   }
 
@@ -268,12 +272,12 @@ class ApiServer {
     const { host } = this.#watched;
     const hasEnded = this.#ended.delete(uid);
     // Only the agent that tried to start a container knows that the start failed.
-    const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.troubles.hasStrayed(id));
+    const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.runtimeFaults.wasHidden(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
       const told = state?.terminated?.containerID?.split('//')[1];
       if (told === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
-      const id = host.troubles.presentId(told);
+      const id = host.runtimeFaults.currentId(told);
       return there.has(id) || (this.#removed.has(id) && !hasEnded);
     };
     const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
@@ -289,19 +293,21 @@ class ApiServer {
 
 export const forwardOnly: Invariant = {
   number: 3,
-  says: 'A terminal phase never changes, a status never goes back, and each is one that the API server would accept.',
+  description:
+    'A terminal phase never changes, a status never goes back, and each is one that the API server would accept.',
   follow: (watched, violated) => {
-    const server = new ApiServer(watched);
+    const server = new ServerModel(watched);
     const onReport = (report: StatusReport) => {
       const { namespace, name } = report;
-      for (const each of server.take(report)) violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
+      for (const each of server.accept(report))
+        violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
     };
     const onStatus = (change: PodChange) => server.noteStatus(change);
-    const onCall = (call: OutsideCall, fate?: Fate) => {
-      if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
-      if (fate !== undefined) server.noteTrouble(call);
+    const onCall = (call: OutsideCall, fault?: CallFault) => {
+      if (call.target === 'runtime' && call.writes) server.noteRemoval(call);
+      if (fault !== undefined) server.noteFault(call);
     };
     const onEffect = (effect: RuntimeEffect) => server.noteEffect(effect);
-    return { onReport, onStatus, onCall, onEffect, onLifeBegan: () => server.beginLife() };
+    return { onReport, onStatus, onCall, onEffect, onAgentStarted: () => server.noteAgentStart() };
   },
 };

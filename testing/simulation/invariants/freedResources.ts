@@ -16,13 +16,13 @@ interface Holder {
 
 export const freedResources: Invariant = {
   number: 6,
-  says: 'A pod is never refused for resources that only terminated pods hold.',
+  description: 'A pod is never refused for resources that only terminated pods hold.',
   follow: ({ host, capacity }, violated) => {
     const known = new Map<string, Holder | undefined>();
     const refused = new Set<string>();
     return {
       // A new agent decides again on every pod.
-      onLifeBegan: () => {
+      onAgentStarted: () => {
         known.clear();
         refused.clear();
       },

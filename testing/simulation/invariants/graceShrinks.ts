@@ -4,21 +4,21 @@ import { containerNamed, containersOf } from '../../../kubernetes/api/containers
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host/host.ts';
-import type { OutsideCall } from '../run/outside.ts';
+import type { OutsideCall } from '../run/gate.ts';
 import type { Schedule } from '../run/schedule.ts';
-import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
+import { StopRequests } from './stopRequests.ts';
 
 /** The grace period of a terminating pod and its end in milliseconds since the epoch. */
 interface Grace {
-  readonly life: number;
+  readonly agentNumber: number;
   readonly seconds: number | undefined;
   readonly until: number | undefined;
   /** The end in node time. */
   readonly end: number | undefined;
 }
 
-const longer = (before: number | undefined, now: number | undefined): boolean =>
+const hasGrown = (before: number | undefined, now: number | undefined): boolean =>
   before !== undefined && now !== undefined && now > before;
 
 /** The minimum grace period of each process after SIGTERM (C10). */
@@ -60,30 +60,34 @@ const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
   restartPolicyRules.some(({ action }) => action === 'RestartAllContainers');
 
 /** Tracks the grace periods of containers. `end` is in node time. */
-function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
-  const { host, deeds, cluster } = watched;
+function trackContainerGraces(
+  watched: Watched,
+  ofPods: ReadonlyMap<string, Grace>,
+  violated: (message: string) => void,
+) {
+  const { host, actionLog, cluster } = watched;
   // Keyed by the container, because its ID may change. A missing container has only its ID.
   const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
   return {
-    give: (id: string, seconds: number) => {
-      const container = host.container(host.troubles.presentId(id)) ?? id;
+    noteStop: (id: string, seconds: number) => {
+      const container = host.container(host.runtimeFaults.currentId(id)) ?? id;
       const before = graces.get(container);
       const end = host.clock.elapsed + seconds * 1_000;
       graces.set(container, { seconds, end: Math.min(end, before?.end ?? end) });
       const uid = host.container(id)?.podUid ?? '';
       const pod = ofPods.get(uid);
-      const mayGrow = isBeginning(pod) && cluster?.hasHad(uid) === true;
-      if (longer(before?.seconds, seconds) && !mayGrow)
+      const mayGrow = isJustStarting(pod) && cluster?.hasHadPod(uid) === true;
+      if (hasGrown(before?.seconds, seconds) && !mayGrow)
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
       const least = before ? LEAST_SECONDS : leastGrace(watched, id, pod);
       if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
     /** A new agent need not continue the termination of a pod that is wanted again. */
-    beginLife: () => {
+    noteAgentStart: () => {
       for (const each of graces.keys()) {
         const container = typeof each === 'string' ? undefined : host.container(each.id);
-        if (container === undefined || deeds.wanted.has(fullName(container))) graces.delete(each);
+        if (container === undefined || actionLog.wanted.has(fullName(container))) graces.delete(each);
       }
     },
   };
@@ -93,7 +97,7 @@ function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>
  * Whether a pod has just started to terminate. Deletion by an API server may allow a longer grace period than a
  * container that is being stopped for a change has.
  */
-const isBeginning = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
+const isJustStarting = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
 
 /**
  * Returns running containers, as far as the agent knows them, whose sandbox is stopped before the end of their grace
@@ -108,7 +112,7 @@ function cutShort(
   const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
   const end = (pod && given.get(pod.metadata.uid)?.end) ?? 0;
   const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
-    state?.running ? [host.troubles.presentId(containerID.split('//')[1] ?? '')] : [],
+    state?.running ? [host.runtimeFaults.currentId(containerID.split('//')[1] ?? '')] : [],
   );
   const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
   const early = running.filter((each) => host.clock.elapsed < end || !isOver(each));
@@ -135,42 +139,47 @@ const endOf = (until: number | undefined, before: Grace | undefined, { now, elap
 
 export const graceShrinks: Invariant = {
   number: 3,
-  says:
+  description:
     'What ends has the grace of its pod, or of the probe that ends it, and from then on that only shrinks. No container ' +
     'is removed while it runs unless it was stopped before. No sandbox is stopped before its containers have ended or ' +
     'their grace is over.',
   follow: (watched, violated) => {
     const { host } = watched;
     const given = new Map<string, Grace>();
-    const stopped = new AskedStops();
-    const graces = gracesOfContainers(watched, given, violated);
+    const stopped = new StopRequests();
+    const graces = trackContainerGraces(watched, given, violated);
     const onStatus = (change: PodChange) => {
       const { uid, removed, pod } = change;
       const { namespace, name } = pod.metadata;
       const seconds = secondsOf(pod);
       if (removed) return void given.delete(uid);
-      const { life } = watched;
+      const { agentNumber } = watched;
       const known = given.get(uid);
       // A new agent counts from its own start.
-      const before = known?.life === life ? known : undefined;
+      const before = known?.agentNumber === agentNumber ? known : undefined;
       const until = untilOf(change, before?.until);
-      given.set(uid, { life, seconds, until, end: endOf(until, before, host.clock) });
+      given.set(uid, { agentNumber, seconds, until, end: endOf(until, before, host.clock) });
       if (before === undefined) return;
-      if (longer(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
-      if (longer(before.until, until))
+      if (hasGrown(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
+      if (hasGrown(before.until, until))
         violated(`${namespace}/${name}: it may take until ${until}, not ${before.until}`);
     };
     const onCall = (call: OutsideCall) => {
-      const { room, name, about, graceSeconds } = call;
-      if (room !== 'runtime') return;
+      const { target, name, about, graceSeconds } = call;
+      if (target !== 'runtime') return;
       stopped.noteCall(call);
-      if (graceSeconds !== undefined) graces.give(about, graceSeconds);
+      if (graceSeconds !== undefined) graces.noteStop(about, graceSeconds);
       if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about, graces.isOver)) violated(each);
       if (name !== 'removeContainer') return;
       const container = host.container(about);
       if (container?.state !== 'running' || stopped.has(container)) return;
       violated(`${fullName(container)} ${container.containerName}: removed while it runs, without having been stopped`);
     };
-    return { onStatus, onCall, onEffect: (effect) => stopped.noteEffect(effect), onLifeBegan: graces.beginLife };
+    return {
+      onStatus,
+      onCall,
+      onEffect: (effect) => stopped.noteEffect(effect),
+      onAgentStarted: graces.noteAgentStart,
+    };
   },
 };

@@ -10,8 +10,8 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import type { SimulatedHost } from '../host/host.ts';
-import type { Fate, OutsideCall } from '../run/outside.ts';
-import type { Deeds } from '../users/deeds.ts';
+import type { CallFault, OutsideCall } from '../run/gate.ts';
+import type { ActionLog } from '../users/actionLog.ts';
 
 /** The simulation as its invariants see it. */
 export interface Watched {
@@ -19,7 +19,7 @@ export interface Watched {
   /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
   /** The actions of users and faults of the host so far. */
-  readonly deeds: Deeds;
+  readonly actionLog: ActionLog;
   /** The running agent, if there is one. */
   readonly agent: NodeAgent | undefined;
   /** The last published state of a pod. */
@@ -27,7 +27,7 @@ export interface Watched {
   /** The root of the agent's actors. */
   readonly root: AnyActorRef | undefined;
   /** The number of agents so far. */
-  readonly life: number;
+  readonly agentNumber: number;
   readonly capacity: Capacity;
   /** Maximum restart back-off, in milliseconds. */
   readonly longestBackOffMs: number;
@@ -36,9 +36,9 @@ export interface Watched {
 }
 
 /** The hooks of an invariant, each called when the event happens. */
-export interface Following {
-  /** Called before a call to the outside takes effect. With a fate, the call meets a fault. */
-  readonly onCall?: (call: OutsideCall, fate?: Fate) => void;
+export interface Hooks {
+  /** Called before a call to the outside takes effect. With a fault, the call meets a fault. */
+  readonly onCall?: (call: OutsideCall, fault?: CallFault) => void;
   /** A status, or the actors of its pod, have changed. */
   readonly onStatus?: (change: PodChange) => void;
   /** The API server has accepted a status. */
@@ -48,7 +48,7 @@ export interface Following {
   readonly onEntry?: (entry: Entry) => void;
   /** An actor of the agent has processed an event. */
   readonly onTransition?: () => void;
-  readonly onLifeBegan?: () => void;
+  readonly onAgentStarted?: () => void;
   /** A container or sandbox has changed at the runtime. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
   /** The wall clock is about to be set. */
@@ -71,8 +71,8 @@ export interface Invariant {
    * Identifies an invariant of this package in reports. Invariants of other programs are identified by their sentence.
    */
   readonly number?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
-  readonly says: string;
-  readonly follow: (watched: Watched, violated: Violated) => Following;
+  readonly description: string;
+  readonly follow: (watched: Watched, violated: Violated) => Hooks;
 }
 
 /** Returns `invariant 5`, or for an invariant without a number `invariant "One container runs at a time."`. */

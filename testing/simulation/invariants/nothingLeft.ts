@@ -7,18 +7,18 @@ import { fullName } from '../host/host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** Returns pods and running containers that are not wanted. */
-function unwanted({ agent, deeds, host }: Watched): string[] {
+function unwanted({ agent, actionLog, host }: Watched): string[] {
   if (agent === undefined) return ['no agent lives'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const running = new Set(host.running().map(fullName));
   return [
-    ...[...pods].filter((name) => !deeds.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
-    ...[...running].filter((name) => !deeds.wanted.has(name)).map((name) => `containers of ${name} run on`),
+    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
+    ...[...running].filter((name) => !actionLog.wanted.has(name)).map((name) => `containers of ${name} run on`),
   ];
 }
 
 /** Returns the remains of pods that are gone. */
-function leftOver({ agent, root, host }: Watched): string[] {
+function remains({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
   const uids = [...agent.pods().map(({ metadata }) => metadata.uid), ...waiting(root)];
   const isGone = (uid: string) => !uids.includes(uid);
@@ -30,7 +30,7 @@ function leftOver({ agent, root, host }: Watched): string[] {
     ...host
       .containers()
       .flatMap((each) => (isGone(each.podUid) ? [`container ${each.containerName} of ${fullName(each)}`] : [])),
-    ...host.left(uids),
+    ...host.podRemains(uids),
     ...slots.filter((key) => isGone(key.split('/')[0] ?? '')).map((key) => `limiter slot of ${key}`),
     ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the place of ${name} in admission`] : [])),
     ...trees.map(([uid]) => `the actor of pod ${uid}`),
@@ -64,12 +64,12 @@ function admission(root: AnyActorRef | undefined): AdmissionContext | undefined 
 
 export const nothingLeft: Invariant = {
   number: 6,
-  says:
+  description:
     'Once faults have ended, what must end has ended within ten minutes, and of each pod that ' +
     'is gone nothing is left: no sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
   follow: (watched, violated) => ({
     atRest: () => {
-      for (const each of [...unwanted(watched), ...leftOver(watched)]) violated(each);
+      for (const each of [...unwanted(watched), ...remains(watched)]) violated(each);
     },
   }),
 };

@@ -2,13 +2,13 @@ import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import type { OutsideCall } from '../run/outside.ts';
+import type { OutsideCall } from '../run/gate.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { ObjectVersions } from './objectVersions.ts';
-import { mayShow, ofOthers, sourcesOf, type Texts, variablesOf } from './podNeeds.ts';
+import { otherPaths, possibleContents, sourcesOf, type VolumeFiles, variableNeeds } from './podNeeds.ts';
 import { expiredTokens, wrongTokens } from './tokensShown.ts';
 import { Undisturbed } from './undisturbed.ts';
-import { directoryOf, textsIn } from './volumeTexts.ts';
+import { directoryOf, volumeFiles } from './volumeFiles.ts';
 
 /** A volume is written at most once a second. Calls that overtake each other may shift that slightly. */
 const SECOND_MS = 1_000 - 10;
@@ -26,8 +26,8 @@ const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[
 };
 
 /** Returns the files that come from objects. Trust anchors are compared without order. */
-const ofObjects = (texts: Texts, volume: Volume): string => {
-  const others = ofOthers(volume);
+const ofObjects = (texts: VolumeFiles, volume: Volume): string => {
+  const others = otherPaths(volume);
   const anchors = new Set(sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle?.path ?? []));
   const shown = [...texts].filter(([path]) => !others.includes(path));
   const inOrder = (text: string) => text.split(/(?<=-----END CERTIFICATE-----\n)/).toSorted();
@@ -39,9 +39,9 @@ const ofObjects = (texts: Texts, volume: Volume): string => {
 function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   return volumesOf(watched).flatMap(([pod, volume]) => {
     const directory = directoryOf(pod, volume);
-    const wanted = mayShow(volume, versions)?.map((each) => ofObjects(each, volume));
+    const wanted = possibleContents(volume, versions)?.map((each) => ofObjects(each, volume));
     if (directory === undefined || wanted === undefined) return [];
-    const shown = ofObjects(textsIn(watched.host, directory), volume);
+    const shown = ofObjects(volumeFiles(watched.host, directory), volume);
     if (wanted.includes(shown)) return [];
     return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown}, and not ${wanted.join(' or ')}`];
   });
@@ -55,7 +55,7 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
   const made = pod && containerNamed(pod.spec, container.containerName)?.container;
   if (made === undefined) return [];
   const given = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
-  return variablesOf(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
+  return variableNeeds(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
     const had = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
     const value = given.get(variable);
     const isKnown = had.some((object) => object?.data.get(key) === value);
@@ -67,7 +67,7 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
 }
 
 /** The times of the last writes of each volume. */
-class Writes {
+class VolumeWrites {
   readonly #watched: Watched;
   readonly #at = new Map<string, number>();
 
@@ -76,8 +76,8 @@ class Writes {
   }
 
   /** Returns the volume that is written too soon, with the time since the last write in milliseconds. */
-  note({ room, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
-    if (room !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
+  note({ target, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
+    if (target !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
     const { elapsed } = this.#watched.host.clock;
     const before = this.#at.get(about) ?? Number.NEGATIVE_INFINITY;
     this.#at.set(about, elapsed);
@@ -97,7 +97,7 @@ class Writes {
 
 export const objectsShown: Invariant = {
   number: 11,
-  says:
+  description:
     'The volumes of pods that run show what their objects are, and their tokens are good and those of the pod; while the ' +
     'server answers no token is left to expire. A volume is written once a second at most; a container is made with what ' +
     'its objects have been.',
@@ -105,13 +105,13 @@ export const objectsShown: Invariant = {
     const { cluster } = watched;
     if (cluster === undefined) return {};
     const versions = new ObjectVersions(watched);
-    const writes = new Writes(watched);
+    const writes = new VolumeWrites(watched);
     const undisturbed = new Undisturbed(watched);
     cluster.watchPods(({ type, now }) => {
       if (type === 'MODIFIED') writes.forget(now.uid);
     });
     // A volume with a missing object is not written, nor is its token.
-    const whole = () => volumesOf(watched).filter(([, volume]) => mayShow(volume, versions) !== undefined);
+    const whole = () => volumesOf(watched).filter(([, volume]) => possibleContents(volume, versions) !== undefined);
     const looked = () => {
       const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
       if (!isOld || undisturbed.lastsMs < CALM_AFTER_MS) return;
@@ -119,16 +119,16 @@ export const objectsShown: Invariant = {
       for (const each of expiredTokens(watched, whole(), undisturbed.since)) violated(each);
     };
     return {
-      onCall: (call, fate) => {
-        undisturbed.noteCall(call, fate);
-        if (fate !== undefined) writes.clear();
+      onCall: (call, fault) => {
+        undisturbed.noteCall(call, fault);
+        if (fault !== undefined) writes.clear();
         const written = writes.note(call);
         if (written) violated(`${written[0]} is written again after ${written[1]} ms`);
       },
       onEffect: (effect) => {
         for (const each of wrongVariables(watched, versions, effect)) violated(each);
       },
-      onLifeBegan: () => {
+      onAgentStarted: () => {
         undisturbed.disturb();
         writes.clear();
       },

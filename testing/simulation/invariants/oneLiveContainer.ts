@@ -18,17 +18,17 @@ function rivals(running: readonly SimulatedContainer[]): string[] {
 
 export const oneLiveContainer: Invariant = {
   number: 1,
-  says:
+  description:
     'No container of a pod has two live containers at the runtime, and no two pods of one full name run, unless they are ' +
     'of an API server.',
   follow: ({ host, cluster }, violated) => {
     const look = (all: readonly SimulatedContainer[]) => {
       // No agent can know a container that the runtime had forgotten, or not listed, for a while.
-      const running = all.filter(({ id }) => !host.troubles.hasStrayed(id));
+      const running = all.filter(({ id }) => !host.runtimeFaults.wasHidden(id));
       for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
         violated(`more than one live container: ${name}`);
       }
-      const own = running.filter(({ podUid }) => !cluster?.hasHad(podUid));
+      const own = running.filter(({ podUid }) => !cluster?.hasHadPod(podUid));
       for (const pod of rivals(own)) violated(`two pods of one full name run: ${pod}`);
     };
     return {

@@ -5,33 +5,33 @@ import { isSidecar } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
-import type { OutsideCall } from '../run/outside.ts';
-import { renameIn } from '../run/renamed.ts';
+import type { OutsideCall } from '../run/gate.ts';
+import { replaceRenamedId } from '../run/renamedIds.ts';
 import { statusesOf } from './apiRules.ts';
 import type { Watched } from './invariant.ts';
 
 /** A time by the wall clock and in node time. */
-interface Moment {
+interface Timestamp {
   readonly at: number;
   readonly elapsed: number;
 }
 
-export interface ContainerEnd extends Moment {
+export interface ContainerEnd extends Timestamp {
   /** Undefined for a container that was removed while it was running. */
   readonly exitCode: number | undefined;
 }
 
-interface NotedEnd extends Moment {
+interface RecordedEnd extends Timestamp {
   readonly container: SimulatedContainer;
   /** Whether the node removed the container, so that it could query the exit before. */
   readonly isRemoved: boolean;
 }
 
 /** The calls with which a node removes a container. */
-const REMOVING: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
+const REMOVAL_CALLS: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
 
 /** The exit that a kubelet reports for a container that it cannot find. */
-const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+const NOT_FOUND_EXIT = { exitCode: 137, reason: 'ContainerStatusUnknown' };
 
 /** The condition of a pod that the node has terminated. */
 const DISRUPTION = 'DisruptionTarget';
@@ -39,14 +39,14 @@ const BY_NODE = 'TerminationByKubelet';
 
 export class PodEnds {
   readonly #watched: Pick<Watched, 'host'>;
-  readonly #ends = new Map<string, Map<string, NotedEnd>>();
+  readonly #ends = new Map<string, Map<string, RecordedEnd>>();
   /** The containers of each pod that the node has reported as not found. */
   readonly #notFound = new Map<string, Set<string>>();
   /**
    * The IDs whose removal the node has requested. If something else removes them, the node may not know how the
    * container exited.
    */
-  readonly #asked = new Set<string>();
+  readonly #removalRequested = new Set<string>();
   /** The priorities of all pods so far. A pod of a lower priority may have been preempted. */
   readonly #priorities = new Set<number>();
   /**
@@ -57,10 +57,10 @@ export class PodEnds {
    * The largest offset of the wall clock so far. The clock may have been set back since a pod started or exceeded its
    * deadline.
    */
-  #mostAhead = Number.NEGATIVE_INFINITY;
+  #maxOffset = Number.NEGATIVE_INFINITY;
 
   /** The creation order of containers. Timestamps and attempt numbers may go back. */
-  readonly #made = new WeakMap<SimulatedContainer, number>();
+  readonly #creationOrder = new WeakMap<SimulatedContainer, number>();
   #count = 0;
 
   constructor(watched: Pick<Watched, 'host'>) {
@@ -68,29 +68,29 @@ export class PodEnds {
   }
 
   #numberOf(container: SimulatedContainer): number {
-    return this.#made.get(container) ?? 0;
+    return this.#creationOrder.get(container) ?? 0;
   }
 
   noteCall({ name, about }: OutsideCall): void {
-    if (REMOVING.has(name)) this.#asked.add(about);
+    if (REMOVAL_CALLS.has(name)) this.#removalRequested.add(about);
   }
 
   note(effect: RuntimeEffect): void {
-    renameIn(this.#asked, effect);
+    replaceRenamedId(this.#removalRequested, effect);
     const { kind, sandbox, container } = effect;
     if (container === undefined) return;
     if (kind === 'created') {
       this.#count += 1;
-      this.#made.set(container, this.#count);
+      this.#creationOrder.set(container, this.#count);
     }
     if (kind !== 'ended' && kind !== 'removed') return;
     const { clock } = this.#watched.host;
-    const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
+    const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, RecordedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
     // A run that its runtime had forgotten may exit after a later one.
     if (known && this.#numberOf(container) < this.#numberOf(known.container)) return;
-    const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
+    const isRemoved = kind === 'removed' && (this.#removalRequested.has(id) || this.#removalRequested.has(sandbox.id));
     if (kind === 'ended' || state === 'running') {
       this.#ends.set(sandbox.podUid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
     } else if (known?.container.id === id) ends.set(name, { ...known, isRemoved });
@@ -98,19 +98,19 @@ export class PodEnds {
 
   noteTime(): void {
     const { clock } = this.#watched.host;
-    this.#mostAhead = Math.max(this.#mostAhead, clock.now() - clock.elapsed);
+    this.#maxOffset = Math.max(this.#maxOffset, clock.now() - clock.elapsed);
   }
 
   noteStatus({ uid, removed, pod: { spec, status = {} } }: PodChange): void {
     this.noteTime();
     if (status.reason === 'DeadlineExceeded' && status.startTime && !this.#activeMs.has(uid)) {
-      const latest = this.#watched.host.clock.elapsed + this.#mostAhead;
+      const latest = this.#watched.host.clock.elapsed + this.#maxOffset;
       this.#activeMs.set(uid, latest - Date.parse(status.startTime));
     }
     if (spec.priority !== undefined) this.#priorities.add(spec.priority);
     for (const { state } of statusesOf(status)) {
       const { reason, containerID = '' } = state?.terminated ?? {};
-      if (reason !== OF_NONE_FOUND.reason) continue;
+      if (reason !== NOT_FOUND_EXIT.reason) continue;
       const notFound = this.#notFound.get(uid) ?? new Set();
       this.#notFound.set(uid, notFound.add(containerID.split('//')[1] ?? ''));
     }
@@ -124,11 +124,11 @@ export class PodEnds {
     const found = this.#ends.get(uid)?.get(name);
     if (found === undefined) return undefined;
     const { at, elapsed, container } = found;
-    return { at, elapsed, exitCode: this.#isLost(uid, found) ? OF_NONE_FOUND.exitCode : container.exitCode };
+    return { at, elapsed, exitCode: this.#isLost(uid, found) ? NOT_FOUND_EXIT.exitCode : container.exitCode };
   }
 
   /** Whether the runtime forgot a container, or something else removed it, before the node saw its exit. */
-  #isLost(uid: string, { container: { id }, isRemoved }: NotedEnd): boolean {
+  #isLost(uid: string, { container: { id }, isRemoved }: RecordedEnd): boolean {
     const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
     return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
   }

@@ -8,14 +8,14 @@ import type { ObjectVersions } from './objectVersions.ts';
 type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
 /** A token in a volume. */
-export interface TokenShown {
+export interface VolumeToken {
   readonly path: string;
   readonly audience: string;
   readonly seconds: number;
 }
 
 /** The files of a volume, as contents by path. */
-export type Texts = ReadonlyMap<string, string>;
+export type VolumeFiles = ReadonlyMap<string, string>;
 
 /** An object with the keys that must exist. */
 interface Need {
@@ -33,7 +33,7 @@ export const sourcesOf = ({ configMap, secret, projected }: Volume): readonly So
   return projected?.sources ?? [];
 };
 
-export const tokensOf = (volume: Volume): readonly TokenShown[] =>
+export const tokensOf = (volume: Volume): readonly VolumeToken[] =>
   sourcesOf(volume).flatMap(({ serviceAccountToken: token }) =>
     token === undefined
       ? []
@@ -41,7 +41,7 @@ export const tokensOf = (volume: Volume): readonly TokenShown[] =>
   );
 
 /** The paths in a volume whose contents do not come from objects. */
-export const ofOthers = (volume: Volume): readonly string[] => [
+export const otherPaths = (volume: Volume): readonly string[] => [
   ...tokensOf(volume).map(({ path }) => path),
   ...sourcesOf(volume).flatMap(({ downwardAPI }) => downwardAPI?.items?.map(({ path }) => path) ?? []),
 ];
@@ -62,10 +62,10 @@ const isMissing = ({ keys, optional }: Need, object: StoredObject | undefined): 
   !optional && (object === undefined || keys.some((key) => !object.data.has(key)));
 
 /** The files of a source for one version of its object. */
-function textsOf({ configMap, secret, clusterTrustBundle }: Source, object: StoredObject | undefined): Texts {
+function filesOf({ configMap, secret, clusterTrustBundle }: Source, object: StoredObject | undefined): VolumeFiles {
   if (clusterTrustBundle !== undefined) return new Map([[clusterTrustBundle.path, object?.data.get('') ?? '']]);
   const { items = [] } = configMap ?? secret ?? {};
-  const data: Texts = object?.data ?? new Map();
+  const data: VolumeFiles = object?.data ?? new Map();
   if (items.length === 0) return data;
   return new Map(items.flatMap(({ key, path }) => (data.has(key) ? [[path, data.get(key) ?? '']] : [])));
 }
@@ -74,21 +74,21 @@ function textsOf({ configMap, secret, clusterTrustBundle }: Source, object: Stor
  * Returns all possible contents of a volume, or undefined if an object that it needs may be missing, in which case the
  * volume does not change.
  */
-export function mayShow(volume: Volume, versions: ObjectVersions): readonly Texts[] | undefined {
-  let all: readonly Texts[] = [new Map()];
+export function possibleContents(volume: Volume, versions: ObjectVersions): readonly VolumeFiles[] | undefined {
+  let all: readonly VolumeFiles[] = [new Map()];
   for (const source of sourcesOf(volume)) {
     const need = needOf(source);
     if (need === undefined) continue;
     const objects = versions.mayBe(need.of, need.name);
     if (objects.some((object) => isMissing(need, object))) return undefined;
     // Of two sources with the same path the later one wins.
-    all = all.flatMap((before) => objects.map((object) => new Map([...before, ...textsOf(source, object)])));
+    all = all.flatMap((before) => objects.map((object) => new Map([...before, ...filesOf(source, object)])));
   }
   return all;
 }
 
 /** The objects of a container's single variables, each with the name of the variable. */
-export const variablesOf = ({ env = [] }: Container): readonly (Need & { readonly variable: string })[] =>
+export const variableNeeds = ({ env = [] }: Container): readonly (Need & { readonly variable: string })[] =>
   env.flatMap(({ name: variable, valueFrom: { configMapKeyRef, secretKeyRef } = {} }) => {
     const from = configMapKeyRef ?? secretKeyRef;
     if (from === undefined) return [];
@@ -96,7 +96,7 @@ export const variablesOf = ({ env = [] }: Container): readonly (Need & { readonl
     return [{ variable, of, name: from.name ?? '', keys: [from.key], optional: from.optional ?? false }];
   });
 
-const wholesOf = ({ envFrom = [] }: Container): readonly Need[] =>
+const envFromNeeds = ({ envFrom = [] }: Container): readonly Need[] =>
   envFrom.flatMap(({ configMapRef, secretRef }) => {
     const from = configMapRef ?? secretRef;
     const of = configMapRef ? 'ConfigMap' : 'Secret';
@@ -104,11 +104,14 @@ const wholesOf = ({ envFrom = [] }: Container): readonly Need[] =>
   });
 
 /** Whether an object that a pod needs may be missing. */
-export function mayLack({ volumes = [], containers, initContainers = [] }: PodSpec, versions: ObjectVersions): boolean {
+export function mayMissObject(
+  { volumes = [], containers, initContainers = [] }: PodSpec,
+  versions: ObjectVersions,
+): boolean {
   const all = [...initContainers, ...containers];
   const needs = [
     ...volumes.flatMap(sourcesOf).map(needOf),
-    ...all.flatMap((each) => [...variablesOf(each), ...wholesOf(each)]),
+    ...all.flatMap((each) => [...variableNeeds(each), ...envFromNeeds(each)]),
   ];
   return needs.some((need) => need && versions.mayBe(need.of, need.name).some((object) => isMissing(need, object)));
 }

@@ -7,7 +7,7 @@ import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Watched } from './invariant.ts';
 
 /** The largest requests of a pod so far. */
-interface Asked {
+interface PodRequests {
   /** The last spec. Undefined if the pod is gone. */
   readonly spec?: PodSpec | undefined;
   readonly ports: readonly number[];
@@ -26,7 +26,7 @@ const wasRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Po
 
 export class Refusals {
   readonly #watched: Watched;
-  readonly #asked = new Map<string, Asked>();
+  readonly #requests = new Map<string, PodRequests>();
   /** The time of each rejection, in node time. */
   readonly #refused = new Map<string, number>();
 
@@ -39,11 +39,11 @@ export class Refusals {
     if (removed || !wasRefused(pod)) this.#refused.delete(uid);
     else if (!this.#refused.has(uid)) this.#refused.set(uid, elapsed);
     const isOver = removed || isTerminalPhase(pod.status?.phase);
-    const before = this.#asked.get(uid);
-    const now = before !== undefined && before.spec === pod.spec ? before : largest(pod, before);
+    const before = this.#requests.get(uid);
+    const now = before !== undefined && before.spec === pod.spec ? before : maxRequests(pod, before);
     if (now !== before || removed || isOver !== (before.until !== undefined)) {
       const until = isOver ? (before?.until ?? elapsed) : undefined;
-      this.#asked.set(uid, { ...now, until, spec: removed ? undefined : pod.spec });
+      this.#requests.set(uid, { ...now, until, spec: removed ? undefined : pod.spec });
     }
     if (removed) this.#forget(elapsed);
   }
@@ -51,8 +51,8 @@ export class Refusals {
   /** Forgets pods that have been gone for so long that they cannot explain any rejection. */
   #forget(elapsed: number): void {
     const from = Math.min(elapsed, ...this.#refused.values()) - FREE_AFTER_MS;
-    for (const [uid, { spec, until = elapsed }] of this.#asked)
-      if (spec === undefined && until < from) this.#asked.delete(uid);
+    for (const [uid, { spec, until = elapsed }] of this.#requests)
+      if (spec === undefined && until < from) this.#requests.delete(uid);
   }
 
   /** Whether a pod was rejected and the node lacked what it was rejected for. */
@@ -64,15 +64,15 @@ export class Refusals {
     // All other reasons for a rejection are in the pod's own manifest.
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
     const ports = hostPortsOf(pod).map(({ port }) => port);
-    const others = this.#others(uid, at);
+    const others = this.#holders(uid, at);
     const isTaken = others.some((each) => each.ports.some((port) => ports.includes(port)));
     return isTaken || this.isShort(pod, others);
   }
 
   /** Whether the node lacks the resources for a pod. */
-  isShort({ spec, metadata: { uid } }: Pod, others = this.#others(uid, this.#watched.host.clock.elapsed)): boolean {
+  isShort({ spec, metadata: { uid } }: Pod, others = this.#holders(uid, this.#watched.host.clock.elapsed)): boolean {
     const { cpuMillis, memoryBytes, pods } = this.#watched.capacity;
-    const sum = (of: (asked: Asked) => number) => others.reduce((total, each) => total + of(each), 0);
+    const sum = (of: (asked: PodRequests) => number) => others.reduce((total, each) => total + of(each), 0);
     return (
       podRequest(spec, 'cpu') + sum(({ cpu }) => cpu) > cpuMillis ||
       podRequest(spec, 'memory') + sum(({ memory }) => memory) > memoryBytes ||
@@ -84,17 +84,17 @@ export class Refusals {
    * The pods that held resources at a time. Some ends are published before they happen, and some admissions after they
    * happened.
    */
-  #others(uid: string, at: number): Asked[] {
+  #holders(uid: string, at: number): PodRequests[] {
     const running = new Set(this.#watched.host.running().map(({ podUid }) => podUid));
-    const isFree = (of: string, { until = at }: Asked) => until < at - FREE_AFTER_MS && !running.has(of);
-    return [...this.#asked].flatMap(([of, each]) =>
+    const isFree = (of: string, { until = at }: PodRequests) => until < at - FREE_AFTER_MS && !running.has(of);
+    return [...this.#requests].flatMap(([of, each]) =>
       of === uid || this.#refused.has(of) || isFree(of, each) ? [] : [each],
     );
   }
 }
 
 /** A pod that is being resized keeps its former resources until the resize is complete. */
-const largest = (pod: Pod, before: Asked | undefined): Asked => ({
+const maxRequests = (pod: Pod, before: PodRequests | undefined): PodRequests => ({
   ports: hostPortsOf(pod).map(({ port }) => port),
   cpu: Math.max(podRequest(pod.spec, 'cpu'), before?.cpu ?? 0),
   memory: Math.max(podRequest(pod.spec, 'memory'), before?.memory ?? 0),

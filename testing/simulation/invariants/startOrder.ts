@@ -1,24 +1,24 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName, PLACES } from '../host/host.ts';
-import type { OutsideCall } from '../run/outside.ts';
-import { renameKey } from '../run/renamed.ts';
-import { AskedStops } from './askedStops.ts';
+import { fullName, PATHS } from '../host/host.ts';
+import type { OutsideCall } from '../run/gate.ts';
+import { moveRenamedKey } from '../run/renamedIds.ts';
 import type { Invariant, Watched } from './invariant.ts';
-import { wrongMounts } from './mountsAsked.ts';
+import { StopRequests } from './stopRequests.ts';
+import { wrongMounts } from './wrongMounts.ts';
 
 /** The containers of each sandbox that were to start, have started up, or have succeeded. */
-class Seen {
-  readonly #asked = new Map<string, Set<string>>();
+class SandboxProgress {
+  readonly #started = new Map<string, Set<string>>();
   readonly #up = new Map<string, Set<string>>();
   readonly #succeeded = new Map<string, Set<string>>();
 
   note(effect: RuntimeEffect): void {
     const { kind, sandbox, container } = effect;
     if (container === undefined) {
-      for (const each of [this.#asked, this.#up, this.#succeeded]) {
-        renameKey(each, effect);
+      for (const each of [this.#started, this.#up, this.#succeeded]) {
+        moveRenamedKey(each, effect);
         if (kind === 'removed') each.delete(sandbox.id);
       }
       return;
@@ -27,15 +27,15 @@ class Seen {
     if (kind === 'ended' && exitCode === 0) add(this.#succeeded, sandbox.id, containerName);
   }
 
-  noteAsked({ sandbox, containerName }: SimulatedContainer): void {
-    add(this.#asked, sandbox.id, containerName);
+  noteStart({ sandbox, containerName }: SimulatedContainer): void {
+    add(this.#started, sandbox.id, containerName);
   }
 
   noteUp({ sandbox, containerName }: SimulatedContainer): void {
     add(this.#up, sandbox.id, containerName);
   }
 
-  wasAsked = (sandboxId: string, name: string): boolean => this.#asked.get(sandboxId)?.has(name) === true;
+  wasStarted = (sandboxId: string, name: string): boolean => this.#started.get(sandboxId)?.has(name) === true;
   wasUp = (sandboxId: string, name: string): boolean => this.#up.get(sandboxId)?.has(name) === true;
   hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.get(sandboxId)?.has(name) === true;
 }
@@ -44,7 +44,11 @@ const add = (all: Map<string, Set<string>>, key: string, value: string) =>
   void all.set(key, (all.get(key) ?? new Set()).add(value));
 
 /** Returns the init containers that should have completed before this container and have not. */
-function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { spec }: Pod, seen: Seen): string[] {
+function missingBefore(
+  { sandbox, containerName: name }: SimulatedContainer,
+  { spec }: Pod,
+  seen: SandboxProgress,
+): string[] {
   const inits = spec.initContainers ?? [];
   const own = inits.findIndex((each) => each.name === name);
   return inits.slice(0, own === -1 ? inits.length : own).flatMap((init) => {
@@ -55,17 +59,25 @@ function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { s
 }
 
 /** The waiting reasons of a container that has not been created yet. */
-const STILL_TO_COME: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
+const NOT_CREATED_REASONS: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /**
  * Returns the containers that precede this one in the spec and have neither been started in the sandbox nor failed
  * (C9).
  */
-function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec, status, metadata }: Pod, seen: Seen) {
+function passedOver(
+  { agent }: Watched,
+  sandboxId: string,
+  name: string,
+  { spec, status, metadata }: Pod,
+  seen: SandboxProgress,
+) {
   const own = spec.containers.findIndex((each) => each.name === name);
   const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
   const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
-  const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandboxId, each));
+  const unasked = before.filter(
+    (each) => NOT_CREATED_REASONS.has(waiting.get(each)) && !seen.wasStarted(sandboxId, each),
+  );
   if (unasked.length === 0) return [];
   // The status does not show every failure.
   const actors = agent?.trees().get(metadata.uid)?.children ?? [];
@@ -74,7 +86,7 @@ function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec,
 }
 
 /** The directory of a container, which is created when the container's turn has come. */
-const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
+const CONTAINER_DIRECTORY = new RegExp(`^${PATHS.root}/pods/([^/]+)/containers/([^/]+)$`);
 
 /**
  * Containers that were passed over when the turn of a later container came and still are when it starts. A failure at
@@ -82,27 +94,27 @@ const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`
  */
 class Turns {
   readonly #watched: Watched;
-  readonly #seen: Seen;
-  readonly #passed = new Map<string, readonly string[]>();
+  readonly #progress: SandboxProgress;
+  readonly #passedOver = new Map<string, readonly string[]>();
   /**
    * The containers that were delayed by a failure when the turn of each container came. They may have recovered before
    * it gets its directory.
    */
-  readonly #putOff = new Map<string, readonly string[]>();
+  readonly #delayed = new Map<string, readonly string[]>();
 
-  constructor(watched: Watched, seen: Seen) {
+  constructor(watched: Watched, seen: SandboxProgress) {
     this.#watched = watched;
-    this.#seen = seen;
+    this.#progress = seen;
   }
 
-  noteCall({ room, name: called, about }: OutsideCall): void {
-    const [, uid, name] = (room === 'disk' && called === 'mkdir' && ITS_FOLDER.exec(about)) || [];
+  noteCall({ target, name: called, about }: OutsideCall): void {
+    const [, uid, name] = (target === 'disk' && called === 'mkdir' && CONTAINER_DIRECTORY.exec(about)) || [];
     if (uid === undefined || name === undefined) return;
     const { host, podOf } = this.#watched;
     const [pod, sandbox] = [podOf(uid), host.sandboxes().find(({ podUid, ready }) => podUid === uid && ready)];
-    const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#seen) : [];
-    const putOff = this.#putOff.get(`${uid}/${name}`) ?? [];
-    this.#passed.set(
+    const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#progress) : [];
+    const putOff = this.#delayed.get(`${uid}/${name}`) ?? [];
+    this.#passedOver.set(
       `${uid}/${name}`,
       passed.filter((each) => !putOff.includes(each)),
     );
@@ -112,29 +124,29 @@ class Turns {
   noteStatus({ uid, pod: { status } }: PodChange): void {
     const putOff = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
       const reason = state?.waiting?.reason;
-      return reason === undefined || STILL_TO_COME.has(reason) ? [] : [name];
+      return reason === undefined || NOT_CREATED_REASONS.has(reason) ? [] : [name];
     });
     if (putOff.length === 0) return;
     for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
       const key = `${uid}/${id.replace('container/', '')}`;
       // The tag applies from its turn until it has started, including the wait for a slot.
-      if (tags.includes('making') && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
+      if (tags.includes('making') && !this.#delayed.has(key)) this.#delayed.set(key, putOff);
     }
   }
 
-  forgetAll(): void {
-    this.#passed.clear();
-    this.#putOff.clear();
+  clear(): void {
+    this.#passedOver.clear();
+    this.#delayed.clear();
   }
 
   /** Returns the containers that this one has passed over. The next start has its own turn. */
-  passedBy({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
+  takePassedOver({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
     const key = `${podUid}/${name}`;
-    const passed = this.#passed.get(key) ?? [];
-    this.#passed.delete(key);
-    this.#putOff.delete(key);
+    const passed = this.#passedOver.get(key) ?? [];
+    this.#passedOver.delete(key);
+    this.#delayed.delete(key);
     if (passed.length === 0) return passed;
-    const still = passedOver(this.#watched, sandbox.id, name, pod, this.#seen);
+    const still = passedOver(this.#watched, sandbox.id, name, pod, this.#progress);
     return passed.filter((each) => still.includes(each));
   }
 }
@@ -143,7 +155,7 @@ class Turns {
  * Records sidecars that have started up according to the status, i.e. with a completed postStart hook and a passed
  * startup probe (C4).
  */
-function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): void {
+function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: SandboxProgress): void {
   for (const { started, state, containerID } of status?.initContainerStatuses ?? []) {
     if (!started || state?.running === undefined) continue;
     const container = host.container(containerID?.replace(/^.*:\/\//, '') ?? '');
@@ -152,7 +164,7 @@ function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): 
 }
 
 /** Records the same for pods with unpublished statuses, according to their actors. */
-function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Seen): void {
+function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: SandboxProgress): void {
   if (uids.length === 0) return;
   const trees = agent?.trees();
   for (const uid of uids) {
@@ -169,12 +181,12 @@ function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Se
 /** Returns the missing volumes of a container. */
 function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
   const paths = mounts.map(({ hostPath }) => hostPath);
-  return paths.filter((path) => path.startsWith(`${PLACES.root}/`) && !host.files.existsSync(path));
+  return paths.filter((path) => path.startsWith(`${PATHS.root}/`) && !host.files.existsSync(path));
 }
 
 /** Returns the volumes of a pod that the agent creates and that do not exist when its sandbox is created. */
-function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
-  const kinds = `${PLACES.root}/pods/${podUid}/volumes`;
+function missingOwnVolumes({ host, podOf }: Watched, podUid: string): string[] {
+  const kinds = `${PATHS.root}/pods/${podUid}/volumes`;
   const there = host.files.existsSync(kinds)
     ? host.files.readdirSync(kinds).flatMap((kind) => host.files.readdirSync(`${kinds}/${kind}`))
     : [];
@@ -185,40 +197,40 @@ function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
 const nameOf = (container: SimulatedContainer): string => `${fullName(container)} ${container.containerName}`;
 
 /** Returns what is wrong with the start of a container. */
-function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: Seen, turns: Turns): string[] {
+function startProblems(watched: Watched, container: SimulatedContainer, seen: SandboxProgress, turns: Turns): string[] {
   const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
   const pod = watched.podOf(container.podUid);
   if (pod === undefined) return unmounted;
   // The init containers may have completed in the same step.
   if (missingBefore(container, pod, seen).length > 0) noteRunning(watched, [container.podUid], seen);
   const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
-  const missing = [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
+  const missing = [...missingBefore(container, pod, seen), ...turns.takePassedOver(container, pod)];
   return [...unmounted, ...mounts, ...(missing.length > 0 ? [`started before ${missing.join(', ')}`] : [])];
 }
 
 export const startOrder: Invariant = {
   number: 2,
-  says:
+  description:
     'No sandbox is made before the volumes of its pod are there. No container is started without the volumes that it ' +
     'mounts, after its stop was asked for, or before its turn: each init container before it has succeeded, and each ' +
     'sidecar before it has started up.',
   follow: (watched, violated) => {
     const { host } = watched;
-    const seen = new Seen();
+    const seen = new SandboxProgress();
     const turns = new Turns(watched, seen);
-    const stopped = new AskedStops();
+    const stopped = new StopRequests();
     const onStart = (id: string) => {
       const container = host.container(id);
       if (container === undefined) return;
       if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was asked for`);
-      for (const each of wronglyStarted(watched, container, seen, turns)) violated(`${nameOf(container)}: ${each}`);
-      seen.noteAsked(container);
+      for (const each of startProblems(watched, container, seen, turns)) violated(`${nameOf(container)}: ${each}`);
+      seen.noteStart(container);
     };
     return {
       onEffect: (effect) => {
         const { kind, sandbox, container } = effect;
         if (kind === 'created' && container === undefined)
-          for (const volume of volumesToCome(watched, sandbox.podUid))
+          for (const volume of missingOwnVolumes(watched, sandbox.podUid))
             violated(`${fullName(sandbox)}: its sandbox was made before its volume ${volume}`);
         seen.note(effect);
         stopped.noteEffect(effect);
@@ -229,12 +241,12 @@ export const startOrder: Invariant = {
       },
       // Statuses are not published before their facts are on disk.
       afterStep: () => noteRunning(watched, watched.agent?.unpublishedUids() ?? [], seen),
-      onLifeBegan: () => {
-        stopped.forgetAll();
-        turns.forgetAll();
+      onAgentStarted: () => {
+        stopped.clear();
+        turns.clear();
       },
       onCall: (call: OutsideCall) => {
-        if (call.room === 'runtime' && call.name === 'startContainer') onStart(call.about);
+        if (call.target === 'runtime' && call.name === 'startContainer') onStart(call.about);
         turns.noteCall(call);
         stopped.noteCall(call);
       },

@@ -1,13 +1,13 @@
 /** The facts that an agent has saved, read from the disk without faults. */
-import { PLACES, type SimulatedHost } from '../host/host.ts';
+import { PATHS, type SimulatedHost } from '../host/host.ts';
 
 export type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
 
 /** The directory of the facts of a kind. */
-export const factsOf = (kind: FactKind): string => `${PLACES.root}/statelet/${kind}`;
+export const factsOf = (kind: FactKind): string => `${PATHS.root}/statelet/${kind}`;
 
 /** The end of a pod that has not been sent yet. */
-export interface LeftEnd {
+export interface UnsentEnd {
   /** Whether the pod may run again, because it was being removed when it ended or has been removed since. */
   readonly isOver: boolean;
 }
@@ -25,7 +25,7 @@ export class StoredFacts {
   }
 
   /** The unsent ends by pod UID, also of pods without any published status. */
-  endsLeft(): Map<string, LeftEnd> {
+  unsentEnds(): Map<string, UnsentEnd> {
     const { files } = this.#host;
     const folder = factsOf('unacknowledged');
     const names = files.existsSync(folder) ? files.readdirSync(folder) : [];

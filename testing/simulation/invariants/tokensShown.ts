@@ -5,17 +5,17 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
 import type { Watched } from './invariant.ts';
-import { type TokenShown, tokensOf } from './podNeeds.ts';
-import { directoryOf, textsIn } from './volumeTexts.ts';
+import { tokensOf, type VolumeToken } from './podNeeds.ts';
+import { directoryOf, volumeFiles } from './volumeFiles.ts';
 
 type PodVolume = readonly [Pod, Volume];
 
 const SECOND_MS = 1_000;
 const ISSUER = 'https://kubernetes.default.svc';
 
-interface Shown {
+interface TokenInVolume {
   readonly pod: Pod;
-  readonly asked: TokenShown;
+  readonly asked: VolumeToken;
   /** Empty if there is no token. */
   readonly claims: JsonObject;
 }
@@ -27,12 +27,12 @@ function claimsIn(token: string | undefined): JsonObject {
   return isObject(claims) ? claims : {};
 }
 
-const shownIn = ({ host }: Watched, volumes: readonly PodVolume[]): Shown[] =>
+const tokensIn = ({ host }: Watched, volumes: readonly PodVolume[]): TokenInVolume[] =>
   volumes.flatMap(([pod, volume]) => {
     const directory = directoryOf(pod, volume);
     const tokens = tokensOf(volume);
     if (directory === undefined || tokens.length === 0) return [];
-    const texts = textsIn(host, directory);
+    const texts = volumeFiles(host, directory);
     return tokens.map((asked) => ({ pod, asked, claims: claimsIn(texts.get(asked.path)) }));
   });
 
@@ -40,7 +40,7 @@ const expiresAt = (claims: JsonObject): number => (numberAt(claims, 'exp') ?? 0)
 
 /** Returns what is wrong with the tokens of a node at rest. */
 export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): string[] =>
-  shownIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
+  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
     const token = `${pod.metadata.name}: its token at ${asked.path}`;
     const own = objectAt(claims, 'kubernetes.io');
     const bound = textAt(objectAt(own, 'pod'), 'uid');
@@ -60,7 +60,7 @@ export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): st
  * none yet.
  */
 export const expiredTokens = (watched: Watched, volumes: readonly PodVolume[], since: number): string[] =>
-  shownIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
+  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
     const { now, elapsed } = watched.host.clock;
     const expired = now() - expiresAt(claims);
     if (expired < 0 || claims.exp === undefined) return [];

@@ -1,5 +1,5 @@
 /** The time without disturbances, i.e. without faults, API outages and clock changes. */
-import type { Fate, OutsideCall } from '../run/outside.ts';
+import type { CallFault, OutsideCall } from '../run/gate.ts';
 import type { Watched } from './invariant.ts';
 
 export class Undisturbed {
@@ -14,8 +14,8 @@ export class Undisturbed {
     this.#since = this.#watched.host.clock.elapsed;
   };
 
-  noteCall(_call: OutsideCall, fate: Fate | undefined): void {
-    if (fate !== undefined || this.#watched.cluster?.isTroubled) this.disturb();
+  noteCall(_call: OutsideCall, fault: CallFault | undefined): void {
+    if (fault !== undefined || this.#watched.cluster?.hasFault) this.disturb();
   }
 
   /** The time of the last disturbance, in node time. */

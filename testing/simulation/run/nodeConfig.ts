@@ -1,26 +1,26 @@
 /** The configuration of simulated nodes. */
 import { noCgroups } from '../../../actors/node/nodeAgentConfig.ts';
 import type { CgroupFacts } from '../../../cri/nodeDescription.ts';
-import { NODE_NAME, PLACES } from '../host/host.ts';
+import { NODE_NAME, PATHS } from '../host/host.ts';
 import type { Watched } from '../invariants/invariant.ts';
 import type { SimulationOptions } from '../options.ts';
 
-export const CGROUPS: CgroupFacts = {
+export const CGROUP_FACTS: CgroupFacts = {
   ...noCgroups,
   perQos: true,
 };
 
 /** The name and the paths of the node. */
-export const PLACE = {
-  rootDir: PLACES.root,
-  podLogsDir: PLACES.logs,
+export const NODE_PATHS = {
+  rootDir: PATHS.root,
+  podLogsDir: PATHS.logs,
   nodeName: NODE_NAME,
   runtimeEndpoint: 'simulated',
-  staticPodPath: PLACES.manifests,
-  cgroups: CGROUPS,
+  staticPodPath: PATHS.manifests,
+  cgroups: CGROUP_FACTS,
 };
 /** Defaults that the options of a simulation can override. */
-export const NODE = {
+export const NODE_DEFAULTS = {
   fileCheckMs: 20_000,
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
 };
@@ -29,6 +29,6 @@ export const NODE = {
 export const limitsOf = ({
   config = {},
 }: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
-  capacity: config.capacity ?? NODE.capacity,
+  capacity: config.capacity ?? NODE_DEFAULTS.capacity,
   longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
 });

@@ -4,8 +4,8 @@ import { Timers } from '../../../actors/simulated/timers.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 /** A clock whose timers never fire after `end`. */
-export interface MortalClock extends Clock {
-  end(): void;
+export interface StoppableClock extends Clock {
+  stop(): void;
   readonly pending: number;
 }
 
@@ -16,7 +16,7 @@ export class Schedule {
   #offset: number;
   #isPassing = false;
   /** The intervals of wall-clock time between two settings of the clock. */
-  readonly #shown: { readonly from: number; readonly to: number }[] = [];
+  readonly #pastIntervals: { readonly from: number; readonly to: number }[] = [];
   #setAt = 0;
 
   /** `start` is the initial wall-clock time in milliseconds since the epoch. */
@@ -36,15 +36,15 @@ export class Schedule {
   jump(ms: number): void {
     const offset = this.#offset + ms;
     if (Number.isNaN(new Date(offset + this.#elapsed).getTime())) throw new RangeError(`no clock can jump by ${ms} ms`);
-    this.#shown.push({ from: this.#offset + this.#setAt, to: this.now() });
+    this.#pastIntervals.push({ from: this.#offset + this.#setAt, to: this.now() });
     this.#setAt = this.#elapsed;
     this.#offset = offset;
   }
 
   /** Whether the wall clock may have shown `first` no later than `then`, also if it was set back in between. */
-  mayShowInTurn(first: number, then: number): boolean {
+  mayPrecede(first: number, then: number): boolean {
     if (first <= then) return true;
-    const all = [...this.#shown, { from: this.#offset + this.#setAt, to: this.now() }];
+    const all = [...this.#pastIntervals, { from: this.#offset + this.#setAt, to: this.now() }];
     // A timestamp in seconds may be anywhere within its second.
     const isIn = (at: number) => (shown: { readonly from: number; readonly to: number }) =>
       shown.from < at + 1_000 && at <= shown.to;
@@ -77,14 +77,14 @@ export class Schedule {
    * Advances the time by `ms` milliseconds, one timer after the other. `turn` resolves when everything that is ready
    * has run.
    */
-  async pass(ms: number, turn: () => Promise<void>): Promise<void> {
+  async advance(ms: number, turn: () => Promise<void>): Promise<void> {
     checkSpan(ms);
     if (this.#isPassing) throw new Error('time passes already: wait until it has');
     this.#isPassing = true;
     try {
       const until = this.#elapsed + ms;
       await turn();
-      while (this.#take(until)) await turn();
+      while (this.#fireNext(until)) await turn();
       this.#elapsed = until;
     } finally {
       this.#isPassing = false;
@@ -92,7 +92,7 @@ export class Schedule {
   }
 
   /** Fires the next timer that is due by `until` and returns whether there was one. */
-  #take(until: number): boolean {
+  #fireNext(until: number): boolean {
     const { nextDue } = this.#timers;
     if (nextDue === undefined || nextDue > until) return false;
     this.#elapsed = Math.max(this.#elapsed, nextDue);
@@ -101,12 +101,12 @@ export class Schedule {
   }
 
   /** Returns a clock for an agent that may be killed. */
-  mortalClock(): MortalClock {
-    return mortal(this);
+  stoppableClock(): StoppableClock {
+    return createStoppableClock(this);
   }
 }
 
-function mortal(clock: Schedule): MortalClock {
+function createStoppableClock(clock: Schedule): StoppableClock {
   const own = new Set<number>();
   let ended = false;
   return {
@@ -124,7 +124,7 @@ function mortal(clock: Schedule): MortalClock {
     clearTimeout: (id) => {
       if (typeof id === 'number' && own.delete(id)) clock.clearTimeout(id);
     },
-    end: () => {
+    stop: () => {
       ended = true;
       for (const id of own) clock.clearTimeout(id);
       own.clear();
@@ -136,11 +136,11 @@ function mortal(clock: Schedule): MortalClock {
 }
 
 // Read before a test can replace these globals.
-const { setImmediate: soon } = globalThis;
+const { setImmediate: runSoon } = globalThis;
 const { nextTick } = process;
 
 /** Every this many turns, the event loop gets a turn. */
-const LOOP_EVERY = 100;
+const TURNS_PER_LOOP_TURN = 100;
 let turns = 0;
 
 /**
@@ -150,15 +150,15 @@ let turns = 0;
 export const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     turns += 1;
-    if (turns % LOOP_EVERY === 0) soon(resolve);
+    if (turns % TURNS_PER_LOOP_TURN === 0) runSoon(resolve);
     else nextTick(resolve);
   });
 
 /** Ten years. */
-export const LONGEST_MS = 10 * 366 * 24 * 3_600_000;
+export const MAX_SPAN_MS = 10 * 366 * 24 * 3_600_000;
 
 /** Throws a `RangeError` if `ms` is not a span that a simulation can advance by. */
 export function checkSpan(ms: number): void {
-  if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS)
-    throw new RangeError(`no time can pass of ${String(ms)} ms: expected a number from 0 to ${LONGEST_MS}`);
+  if (!Number.isFinite(ms) || ms < 0 || ms > MAX_SPAN_MS)
+    throw new RangeError(`no time can pass of ${String(ms)} ms: expected a number from 0 to ${MAX_SPAN_MS}`);
 }

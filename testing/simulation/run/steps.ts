@@ -12,14 +12,14 @@ export class Steps {
    * Called when an entry is recorded. The entry takes effect in the next microtask and stays in effect until the next
    * one does.
    */
-  entered(): void {
+  noteEntry(): void {
     queueMicrotask(() => {
       this.#isWaiting = true;
     });
   }
 
   /** Called when an actor has processed an event, which may not have changed its snapshot. */
-  took({ actorRef, snapshot }: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void {
+  noteEvent({ actorRef, snapshot }: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void {
     if (this.#snapshots.get(actorRef) === snapshot) return;
     this.#snapshots.set(actorRef, snapshot);
     if (this.#isWaiting) this.count += 1;

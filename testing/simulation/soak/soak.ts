@@ -1,24 +1,24 @@
 /** Plays drawn stories on simulated nodes until a time limit or the first broken invariant. */
 import { randomInt } from 'node:crypto';
 import { printable } from '../../../base/printable.ts';
-import { type MakeCluster, simulatedCluster } from '../cluster/simulatedCluster.ts';
+import { type ClusterFactory, simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
-import { invariants as all } from '../invariants/all.ts';
 import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
+import { invariants as all } from '../invariants/invariants.ts';
 import { nextSeed } from '../random.ts';
 import { clusterStory } from '../stories/clusterStory.ts';
-import { storyOfAnySize } from '../stories/drawnStory.ts';
 import { play } from '../stories/play.ts';
+import { storyOfAnySize } from '../stories/randomStory.ts';
 import type { Story } from '../stories/story.ts';
-import { type Broken, Finds } from './finds.ts';
+import { type BrokenStory, Findings } from './findings.ts';
 
 const MINUTE = 60_000;
-const TELLS_EVERY_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /** The recordings of every 21st story are replayed. These stories have all sizes. */
 export const REPLAYS_EVERY = 21;
 
-interface Soaked {
+interface SoakProgress {
   stories: number;
   replayed: number;
   steps: number;
@@ -26,18 +26,18 @@ interface Soaked {
   lived: number;
 }
 
-interface Soaking {
+interface SoakRun {
   /** Undefined if the nodes belong to no cluster. */
-  readonly cluster: MakeCluster | undefined;
+  readonly cluster: ClusterFactory | undefined;
   readonly invariants: readonly Invariant[];
   readonly first: number;
   readonly isOver: () => boolean;
-  readonly soaked: Soaked;
-  readonly tell: (end: string) => void;
+  readonly soFar: SoakProgress;
+  readonly report: (end: string) => void;
 }
 
 /** A story that failed with an error. */
-interface Failed {
+interface FailedStory {
   readonly story: Story;
   readonly error: unknown;
 }
@@ -60,35 +60,35 @@ export interface SoakOptions {
 export async function soak(given: SoakOptions): Promise<boolean> {
   const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = given;
   const began = performance.now();
-  const soaked: Soaked = { stories: 0, replayed: 0, steps: 0, lived: 0 };
-  const tell = (end: string) => console.log(`${progress(soaked, began)}${end}`);
+  const soFar: SoakProgress = { stories: 0, replayed: 0, steps: 0, lived: 0 };
+  const report = (end: string) => console.log(`${progress(soFar, began)}${end}`);
   console.log(`seeds from ${first}`);
   const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
   const broken = await Promise.race([
     untilAborted(signal),
-    firstBroken({ cluster: clusterOf(given), invariants, first, isOver, soaked, tell }),
+    firstBroken({ cluster: clusterOf(given), invariants, first, isOver, soFar, report }),
   ]);
   const stopped = () => (signal?.aborted ? `, stopped by ${signal.reason}` : '');
   if (broken === undefined) {
     const told =
-      soaked.stories === 0
+      soFar.stories === 0
         ? 'no story told'
-        : `no violation with seeds ${first} to ${nextSeed(first, soaked.stories - 1)}`;
-    tell(`, ${told}${stopped()}`);
+        : `no violation with seeds ${first} to ${nextSeed(first, soFar.stories - 1)}`;
+    report(`, ${told}${stopped()}`);
     return true;
   }
-  const finds = new Finds(directory, signal);
+  const finds = new Findings(directory, signal);
   const { seed } = broken.story;
   if ('error' in broken) {
     await finds.showError(`seed ${seed}`, broken.story, broken.error);
-    tell(`, the simulation could not go on with seed ${seed}`);
+    report(`, the simulation could not go on with seed ${seed}`);
     return false;
   }
   console.log(
     printable(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
   );
   await finds.show(broken);
-  tell(`, an invariant was broken with seed ${seed}${stopped()}`);
+  report(`, an invariant was broken with seed ${seed}${stopped()}`);
   return false;
 }
 
@@ -100,30 +100,30 @@ async function firstBroken({
   invariants,
   first,
   isOver,
-  soaked,
-  tell,
-}: Soaking): Promise<Broken | Failed | undefined> {
+  soFar,
+  report,
+}: SoakRun): Promise<BrokenStory | FailedStory | undefined> {
   let toldAt = performance.now();
   for (let seed = first; !isOver(); seed = nextSeed(seed)) {
     const story = cluster ? clusterStory(seed) : storyOfAnySize(seed);
-    const options = { cluster, invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
+    const options = { cluster, invariants, replays: soFar.stories % REPLAYS_EVERY === 0 };
     const outcome = await play(story, options).catch((error: unknown) => ({ error }));
     if ('error' in outcome) return { story, error: outcome.error };
     const { steps, elapsed, violation } = outcome;
-    soaked.stories += 1;
-    soaked.replayed += options.replays ? 1 : 0;
-    soaked.steps += steps;
-    soaked.lived += elapsed;
+    soFar.stories += 1;
+    soFar.replayed += options.replays ? 1 : 0;
+    soFar.steps += steps;
+    soFar.lived += elapsed;
     if (violation !== undefined) return { story, options, violation };
     // The result has been reported if the soak was stopped during the story.
-    if (isOver() || performance.now() - toldAt < TELLS_EVERY_MS) continue;
+    if (isOver() || performance.now() - toldAt < REPORT_INTERVAL_MS) continue;
     toldAt = performance.now();
-    tell('');
+    report('');
   }
   return undefined;
 }
 
-function progress({ stories, replayed, steps, lived }: Soaked, began: number): string {
+function progress({ stories, replayed, steps, lived }: SoakProgress, began: number): string {
   const rate = Math.round((steps * 1_000) / (performance.now() - began));
   const hours = (lived / 3_600_000).toFixed(1);
   return `${stories} stories, ${replayed} of them replayed, ${steps} steps, ${rate} a second, ${hours} hours of node time`;

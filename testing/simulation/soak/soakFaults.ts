@@ -4,19 +4,19 @@
  */
 import { randomInt } from 'node:crypto';
 import { printable } from '../../../base/printable.ts';
-import { invariants as all, atOnce } from '../invariants/all.ts';
 import { type Invariant, invariantTitle } from '../invariants/invariant.ts';
+import { invariants as all, shortRunInvariants } from '../invariants/invariants.ts';
 import { Random } from '../random.ts';
-import { withEveryDeed } from '../stories/everyDeed.ts';
-import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from '../stories/everyFault.ts';
+import { withEveryAction } from '../stories/everyAction.ts';
+import { recordCalls, type StoryCall, withEveryFault, withEveryPair } from '../stories/everyFault.ts';
 import { type PlayOptions, play } from '../stories/play.ts';
 import { richStories } from '../stories/richStories.ts';
 import { shortStories } from '../stories/shortStories.ts';
 import type { Story } from '../stories/story.ts';
-import { Finds } from './finds.ts';
+import { Findings } from './findings.ts';
 import { REPLAYS_EVERY } from './soak.ts';
 
-const TELLS_EVERY_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 export interface SoakFaultsOptions {
   readonly faults: 'each' | 'pairs';
@@ -33,17 +33,17 @@ export interface SoakFaultsOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Told {
+interface FaultsProgress {
   stories: number;
   steps: number;
   broken: number;
 }
 
 /** A short story with its title, and its variant with faults and actions. */
-interface Telling {
+interface StoryVariant {
   readonly title: string;
   readonly story: Story;
-  readonly each: Story;
+  readonly variant: Story;
 }
 
 /**
@@ -55,10 +55,10 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   // There are a hundred times as many pairs, so they skip the comparison with a new agent, which the single faults
   // cover.
   const isBrief = faults === 'pairs';
-  const { invariants = isBrief ? atOnce : all } = options;
+  const { invariants = isBrief ? shortRunInvariants : all } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
-  const told: Told = { stories: 0, steps: 0, broken: 0 };
-  const finds = new Finds(directory, signal);
+  const told: FaultsProgress = { stories: 0, steps: 0, broken: 0 };
+  const finds = new Findings(directory, signal);
   const began = performance.now();
   let [toldAt, number] = [began, 0];
   const tell = (title: string) => {
@@ -67,9 +67,9 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   };
   const tellable = isBrief ? shortStories : { ...shortStories, ...richStories };
   for (const [title, story] of Object.entries(tellable)) {
-    const calls = await callsOf(story);
+    const calls = await recordCalls(story);
     const stories = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
-    for (const each of stories) {
+    for (const variant of stories) {
       number += 1;
       if (number % of !== part) continue;
       if (signal?.aborted) {
@@ -77,8 +77,8 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
         return told.broken === 0;
       }
       const replays = told.stories % REPLAYS_EVERY === 0;
-      told.broken += (await breaks({ title, story, each }, { invariants, isBrief, replays }, finds, told)) ? 1 : 0;
-      if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
+      told.broken += (await breaks({ title, story, variant }, { invariants, isBrief, replays }, finds, told)) ? 1 : 0;
+      if (performance.now() - toldAt > REPORT_INTERVAL_MS) tell(title);
     }
     tell(title);
   }
@@ -86,33 +86,38 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
 }
 
 /** Plays a story. Prints and writes a violation or an error. */
-async function breaks(telling: Telling, options: PlayOptions, finds: Finds, told: Told): Promise<boolean> {
-  const { each } = telling;
+async function breaks(
+  telling: StoryVariant,
+  options: PlayOptions,
+  finds: Findings,
+  told: FaultsProgress,
+): Promise<boolean> {
+  const { variant } = telling;
   told.stories += 1;
   try {
-    const { violation, steps } = await play(each, options);
+    const { violation, steps } = await play(variant, options);
     told.steps += steps;
     if (violation === undefined) return false;
     console.log(printable(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(telling)}`));
-    await finds.show({ story: each, options, violation });
+    await finds.show({ story: variant, options, violation });
   } catch (error) {
-    await finds.showError(titleOf(telling), each, error);
+    await finds.showError(titleOf(telling), variant, error);
   }
   return true;
 }
 
-const progress = ({ stories, steps, broken }: Told, ms: number): string =>
+const progress = ({ stories, steps, broken }: FaultsProgress, ms: number): string =>
   `${stories} stories, ${steps} steps, ${Math.round((steps * 1_000) / ms)} a second, ${broken} broke an invariant`;
 
 /** Every fault at each call, and every action at the time of each call. */
-function* withEach(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
+function* withEach(story: Story, calls: readonly StoryCall[]): Generator<Story> {
   yield* withEveryFault(story, calls);
   const times = calls.map(({ at }) => at);
-  yield* withEveryDeed(story, times);
+  yield* withEveryAction(story, times);
 }
 
 /** The title of the story with the added faults and actions. */
-function titleOf({ title, story, each: { faults, moments } }: Telling): string {
-  const added = [...faults, ...moments.filter((moment) => !story.moments.includes(moment))];
+function titleOf({ title, story, variant: { faults, actions } }: StoryVariant): string {
+  const added = [...faults, ...actions.filter((moment) => !story.actions.includes(moment))];
   return `'${title}' with ${JSON.stringify(added)}`;
 }

@@ -1,10 +1,10 @@
 /** Validates stories and their sizes, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
-import { checkFate } from '../faults/fates.ts';
+import { checkCallFault } from '../faults/checkCallFault.ts';
 import { checkSeed } from '../random.ts';
-import { LONGEST_MS } from '../run/schedule.ts';
-import { checkDeed } from './checkDeed.ts';
+import { MAX_SPAN_MS } from '../run/schedule.ts';
+import { checkAction } from './checkAction.ts';
 import type { Story, StorySize } from './story.ts';
 
 /** Limits of a story that a host can run in a reasonable time. */
@@ -13,23 +13,23 @@ const MOST = 100_000;
 
 const count = z.int().check(z.gte(0), z.lte(MOST));
 const share = z.number().check(z.gte(0), z.lte(1));
-const ms = z.number().check(z.gte(0), z.lte(LONGEST_MS));
+const ms = z.number().check(z.gte(0), z.lte(MAX_SPAN_MS));
 const yesOrNo = z.optional(z.boolean());
 
 const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
   pods: z.int().check(z.gte(1), z.lte(MOST_PODS)),
-  deeds: count,
+  actions: count,
   faults: count,
-  lastsMs: z.int().check(z.gte(0), z.lte(LONGEST_MS)),
-  crowded: z.optional(share),
+  lastsMs: z.int().check(z.gte(0), z.lte(MAX_SPAN_MS)),
+  crowdedShare: z.optional(share),
 };
 const size = z.strictObject(SIZE);
 
 const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   /** Validated by `checkSeed`. */
   seed: z.unknown(),
-  moments: z.array(z.strictObject({ at: ms, deed: z.unknown() })),
-  faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fate: z.unknown() })),
+  actions: z.array(z.strictObject({ at: ms, action: z.unknown() })),
+  faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fault: z.unknown() })),
   lastsMs: ms,
   overtakes: yesOrNo,
   hasUrl: yesOrNo,
@@ -40,7 +40,7 @@ const story = z.strictObject(STORY);
 
 const found = z.looseObject({
   number: z.optional(z.int()),
-  says: z.optional(z.string()),
+  description: z.optional(z.string()),
   message: z.string(),
   step: z.number(),
   elapsed: z.number(),
@@ -58,9 +58,11 @@ export function checkSize(seed: number, given: StorySize): void {
 export function checkStory(given: Story): void {
   checkShape(story, given, 'whatItBreaks', 'its story');
   checkSeed(given.seed);
-  for (const [index, { deed }] of given.moments.entries()) checkDeed(deed, `whatItBreaks: moments[${index}].deed: `);
-  for (const [index, { fate }] of given.faults.entries()) checkFate(fate, `whatItBreaks: faults[${index}].fate: `);
+  for (const [index, { action }] of given.actions.entries())
+    checkAction(action, `whatItBreaks: actions[${index}].action: `);
+  for (const [index, { fault }] of given.faults.entries())
+    checkCallFault(fault, `whatItBreaks: faults[${index}].fault: `);
 }
 
 /** Throws a `TypeError` that names the first invalid field of a finding. */
-export const checkFound = (given: unknown): void => checkShape(found, given, 'foundText', 'what was found');
+export const checkFinding = (given: unknown): void => checkShape(found, given, 'foundText', 'what was found');

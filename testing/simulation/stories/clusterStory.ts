@@ -1,66 +1,66 @@
 /**
  * Stories of a node of a cluster, which concern its users, its API server and the network, and occasionally the host.
  */
-import { codesOf, isRefusal } from '../faults/failures.ts';
+import { codesOf, isRejectionCode } from '../faults/failures.ts';
 import { NODE_NAME } from '../host/host.ts';
 import { Random } from '../random.ts';
-import type { Fate } from '../run/outside.ts';
-import { drawnManifest, PULLED } from './drawnManifest.ts';
-import { firstObjects, JUMPS, objectDeeds, withObjects } from './drawnObjects.ts';
+import type { CallFault } from '../run/gate.ts';
 import { type Manifest, manifest } from './manifests.ts';
-import type { ClusterDeed, Deed, Fault, Moment, Story, StorySize } from './story.ts';
+import { PULLED, randomManifest } from './randomManifest.ts';
+import { CLOCK_JUMPS, initialObjects, objectActions, withObjects } from './randomObjects.ts';
+import type { Action, ClusterAction, Story, StoryFault, StorySize, TimedAction } from './story.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 /** From one pod under many faults to ten pods within 40 minutes, and two pods within two hours. */
 const SIZES: readonly StorySize[] = [
-  { pods: 1, deeds: 8, faults: 6, lastsMs: 2 * MINUTE },
-  { pods: 2, deeds: 14, faults: 10, lastsMs: 4 * MINUTE },
-  { pods: 5, deeds: 30, faults: 15, lastsMs: 10 * MINUTE },
-  { pods: 10, deeds: 60, faults: 20, lastsMs: 40 * MINUTE },
+  { pods: 1, actions: 8, faults: 6, lastsMs: 2 * MINUTE },
+  { pods: 2, actions: 14, faults: 10, lastsMs: 4 * MINUTE },
+  { pods: 5, actions: 30, faults: 15, lastsMs: 10 * MINUTE },
+  { pods: 10, actions: 60, faults: 20, lastsMs: 40 * MINUTE },
   // Long enough for tokens to be renewed several times.
-  { pods: 2, deeds: 20, faults: 8, lastsMs: 120 * MINUTE },
+  { pods: 2, actions: 20, faults: 8, lastsMs: 120 * MINUTE },
 ];
 
 /** Most nodes watch objects. */
 const STRATEGIES = ['Watch', 'Watch', 'Watch', 'Cache', 'Get'] as const;
 
 /** Every code of an API server. */
-const CODES = codesOf({ room: 'api', name: '', about: '', writes: true });
+const CODES = codesOf({ target: 'api', name: '', about: '', writes: true });
 
-interface Drawing {
+interface StoryGenerator {
   readonly random: Random;
   readonly names: readonly string[];
 }
 
 /** Half of the pods need other objects of the API. */
-function drawnApiPod(drawing: Drawing): Manifest {
+function randomApiPod(drawing: StoryGenerator): Manifest {
   const pod = plainPod(drawing);
   return drawing.random.chance(0.5) ? withObjects(pod, drawing.random) : pod;
 }
 
 /** Users may change the image later, so no pull policy is set. */
-function plainPod({ random, names }: Drawing): Manifest {
+function plainPod({ random, names }: StoryGenerator): Manifest {
   const name = random.pick(names);
   if (random.chance(0.4)) return manifest(name, { terminationGracePeriodSeconds: random.pick([0, 2, 30]) });
-  const drawn = drawnManifest(name, random);
+  const drawn = randomManifest(name, random);
   const { priority: _priority, runtimeClassName: _class, ...spec } = drawn.spec;
   const containers = spec.containers.map(({ imagePullPolicy: _policy, ...each }) => each);
   return { ...drawn, spec: { ...spec, containers } };
 }
 
-const fullName = ({ random, names }: Drawing): string => `default/${random.pick(names)}`;
-const spell = (random: Random): number =>
+const fullName = ({ random, names }: StoryGenerator): string => `default/${random.pick(names)}`;
+const duration = (random: Random): number =>
   random.pick([random.between(0, 5 * SECOND), random.between(0, MINUTE), random.between(0, 15 * MINUTE)]);
 const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND, MINUTE]);
 
-const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Deed])[] = [
-  [14, (drawing): ClusterDeed => ({ kind: 'createPod', pod: drawnApiPod(drawing) })],
+const ACTIONS: readonly (readonly [weight: number, draw: (drawing: StoryGenerator) => Action])[] = [
+  [14, (drawing): ClusterAction => ({ kind: 'createPod', pod: randomApiPod(drawing) })],
   [10, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing) })],
   [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: drawing.random.pick([1, 5, 60]) })],
   [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: 0 })],
-  [4, (drawing) => ({ kind: 'replacePod', pod: drawnApiPod(drawing) })],
+  [4, (drawing) => ({ kind: 'replacePod', pod: randomApiPod(drawing) })],
   [3, (drawing) => ({ kind: 'apply', pod: plainPod(drawing) })],
   [2, (drawing) => ({ kind: 'remove', pod: `${fullName(drawing)}-${NODE_NAME}` })],
   [1, (drawing) => ({ kind: 'deletePod', pod: `${fullName(drawing)}-${NODE_NAME}` })],
@@ -78,14 +78,17 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
     }),
   ],
   [1, (drawing) => ({ kind: 'failPod', pod: fullName(drawing) })],
-  [6, ({ random }) => ({ kind: 'apiAway', how: random.pick(['refused', 'hanging'] as const), forMs: spell(random) })],
-  [4, ({ random }) => ({ kind: 'apiSilent', forMs: spell(random) })],
+  [
+    6,
+    ({ random }) => ({ kind: 'apiAway', how: random.pick(['refused', 'hanging'] as const), forMs: duration(random) }),
+  ],
+  [4, ({ random }) => ({ kind: 'apiSilent', forMs: duration(random) })],
   [3, ({ random }) => ({ kind: 'apiRestart', forgets: random.chance(0.5) })],
   [
     4,
     ({ random }) => ({
       kind: 'flaky',
-      room: 'api',
+      target: 'api',
       share: random.pick([0.2, 0.5, 1]),
       forMs: random.between(0, MINUTE),
     }),
@@ -94,43 +97,46 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
   [2, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.4), downMs: downMs(random) })],
   [3, ({ random }) => ({ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) })],
   [4, ({ random }) => ({ kind: 'exit', which: random.between(0, 20), exitCode: random.pick([0, 1, 137]) })],
-  [3, ({ random }) => ({ kind: 'jump', ms: random.pick(JUMPS) })],
-  ...objectDeeds.map(([weight, draw]) => [weight, ({ random }: Drawing): Deed => draw(random)] as const),
+  [3, ({ random }) => ({ kind: 'jump', ms: random.pick(CLOCK_JUMPS) })],
+  ...objectActions.map(([weight, draw]) => [weight, ({ random }: StoryGenerator): Action => draw(random)] as const),
   [1, ({ random }) => ({ kind: 'killSandbox', which: random.between(0, 20) })],
   [1, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
 ];
-const often = DEEDS.flatMap(([weight, draw]) => Array.from({ length: weight }, () => draw));
+const weightedGenerators = ACTIONS.flatMap(([weight, draw]) => Array.from({ length: weight }, () => draw));
 
-function drawnFate(random: Random): Fate {
+function randomFault(random: Random): CallFault {
   const kind = random.pick(['fail', 'lostReply', 'lostReply', 'hang', 'late', 'death', 'death'] as const);
   if (kind === 'fail') return { kind, code: random.pick(CODES) };
-  if (kind === 'lostReply') return { kind, code: random.pick(CODES.filter((code) => !isRefusal(code))) };
+  if (kind === 'lostReply') return { kind, code: random.pick(CODES.filter((code) => !isRejectionCode(code))) };
   if (kind === 'late') return { kind, ms: random.pick([1, 50, SECOND, 30 * SECOND]) };
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
 /** The approximate number of calls per action, over which the faults are spread. */
-const CALLS_A_DEED = 60;
+const CALLS_PER_ACTION = 60;
 
 /** The story of a seed. The seed also selects the size. */
 export function clusterStory(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);
-  const { pods, deeds, faults, lastsMs } = size;
+  const { pods, actions: actionCount, faults: faultCount, lastsMs } = size;
   const random = new Random(seed);
   const names = Array.from({ length: pods }, (_, index) => `web-${index}`);
   const drawing = { random, names };
-  const moments = Array.from(
-    { length: deeds },
-    (_, index): Moment =>
+  const actions = Array.from(
+    { length: actionCount },
+    (_, index): TimedAction =>
       index < pods
-        ? { at: random.between(0, 5 * SECOND), deed: { kind: 'createPod', pod: drawnApiPod(drawing) } }
-        : { at: random.between(0, lastsMs), deed: random.pick(often)(drawing) },
+        ? { at: random.between(0, 5 * SECOND), action: { kind: 'createPod', pod: randomApiPod(drawing) } }
+        : { at: random.between(0, lastsMs), action: random.pick(weightedGenerators)(drawing) },
   );
-  const struck = Array.from(
-    { length: faults },
-    (): Fault => ({ call: random.between(0, (pods + deeds) * CALLS_A_DEED), fate: drawnFate(random) }),
+  const faults = Array.from(
+    { length: faultCount },
+    (): StoryFault => ({
+      call: random.between(0, (pods + actionCount) * CALLS_PER_ACTION),
+      fault: randomFault(random),
+    }),
   );
-  const all = [...firstObjects(random), ...moments].toSorted((a, b) => a.at - b.at);
-  return { seed, moments: all, faults: struck, lastsMs, overtakes: true, objects: random.pick(STRATEGIES) };
+  const all = [...initialObjects(random), ...actions].toSorted((a, b) => a.at - b.at);
+  return { seed, actions: all, faults, lastsMs, overtakes: true, objects: random.pick(STRATEGIES) };
 }

@@ -1,14 +1,14 @@
 /** A story with pods of many kinds, for quick checks. */
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from './manifests.ts';
-import type { Moment, Story } from './story.ts';
+import type { Story, TimedAction } from './story.ts';
 
 const SECOND = 1_000;
 const CRASHES = { command: ['sh', '-c', 'sleep 1; exit 1'] };
 const main = (more: Partial<ManifestContainer> = {}) => container('main', more);
 
-const apply = (at: number, name: string, spec: Partial<ManifestSpec>): Moment => {
+const apply = (at: number, name: string, spec: Partial<ManifestSpec>): TimedAction => {
   const pod: Manifest = manifest(name, spec);
-  return { at, deed: { kind: 'apply', pod: { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}` } } } };
+  return { at, action: { kind: 'apply', pod: { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}` } } } };
 };
 
 export const volumes = [
@@ -30,7 +30,7 @@ export const manyKinds: Story = {
   seed: 8,
   faults: [],
   lastsMs: 120 * SECOND,
-  moments: [
+  actions: [
     apply(0, 'edited', { containers: [main({ image: 'registry.local/pulled:1' })] }),
     apply(0, 'crashing', { containers: [main(CRASHES)] }),
     apply(0, 'helped', { containers: [main(), container('helper', CRASHES)] }),

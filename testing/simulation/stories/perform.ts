@@ -3,48 +3,48 @@
 import type { SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import { fullName, type SimulatedHost } from '../host/host.ts';
-import type { Deeds } from '../users/deeds.ts';
+import type { ActionLog } from '../users/actionLog.ts';
 import type { Users } from '../users/users.ts';
-import { checkDeed } from './checkDeed.ts';
+import { checkAction } from './checkAction.ts';
 import { fullPodName, type Manifest } from './manifests.ts';
-import type { Deed } from './story.ts';
+import type { Action } from './story.ts';
 
 /** The parts of a simulation that actions apply to. */
-interface Performed {
+interface PerformTarget {
   readonly host: SimulatedHost;
-  readonly deeds: Deeds;
+  readonly actionLog: ActionLog;
   readonly users: Users;
   readonly cluster: SimulatedCluster | undefined;
   readonly elapsed: number;
   kill(): void;
   stopAgent(how: { readonly drains: boolean; readonly downMs: number }): Promise<void>;
   startAgentIn(ms: number): void;
-  jump(ms: number): void;
+  setClock(ms: number): void;
   cutPower(): void;
 }
 
-type Act<K extends Deed['kind']> = (simulation: Performed, deed: Deed & { readonly kind: K }) => void;
+type Performer<K extends Action['kind']> = (simulation: PerformTarget, action: Action & { readonly kind: K }) => void;
 
-const acts: { readonly [K in Deed['kind']]: Act<K> } = {
+const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   apply: ({ users }, { pod, by }) => users.apply(pod, by),
   writeInParts: ({ users }, { pod, share, restMs }) => users.applyInParts(pod, share, restMs),
   remove: ({ users, cluster }, { pod }) => {
     const full = fullPodName(pod);
-    if (cluster?.pods().some(({ pod: each, mirrored }) => each === full && mirrored === undefined))
+    if (cluster?.pods().some(({ pod: each, mirroredUid }) => each === full && mirroredUid === undefined))
       cluster.users.delete(full);
     else users.remove(full);
   },
   renameManifest: ({ users }, { pod, file }) => users.rename(fullPodName(pod), file),
   copyManifest: ({ users }, { pod, file }) => users.copy(fullPodName(pod), file),
   renameListed: ({ users }, { pod, name }) => users.renameListed(fullPodName(pod), name),
-  scribble: ({ users }, { file, text }) => users.scribble(file, text),
-  spoil: ({ users }, { pod, how, forMs }) => users.spoil(fullPodName(pod), how, forMs),
+  scribble: ({ users }, { file, text }) => users.writeInvalidFile(file, text),
+  spoil: ({ users }, { pod, how, forMs }) => users.corrupt(fullPodName(pod), how, forMs),
   manifestsGone: ({ users }, { forMs }) => users.loseDirectory(forMs),
-  url: ({ host }, { trouble, forMs }) => host.breakUrl(trouble, forMs),
+  url: ({ host }, { fault, forMs }) => host.breakUrl(fault, forMs),
   exit: ({ host }, { which, exitCode, reason }) => host.exit(which, exitCode, reason),
   oom: ({ host }, { which, child }) => host.oomKill(which, child),
-  killSandbox: (simulation, { which }) => touch(simulation, simulation.host.killSandbox(which)),
-  removeSandbox: (simulation, { which }) => touch(simulation, simulation.host.removeSandbox(which)),
+  killSandbox: (simulation, { which }) => noteSandboxCause(simulation, simulation.host.killSandbox(which)),
+  removeSandbox: (simulation, { which }) => noteSandboxCause(simulation, simulation.host.removeSandbox(which)),
   killAgent: (simulation, { downMs }) => {
     simulation.kill();
     simulation.startAgentIn(downMs);
@@ -52,32 +52,32 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   stopAgent: (simulation, { drains, downMs }) => {
     if (drains) {
       simulation.users.drain();
-      simulation.deeds.end(simulation.cluster?.pods().map(({ uid }) => uid) ?? []);
+      simulation.actionLog.noteEnded(simulation.cluster?.pods().map(({ uid }) => uid) ?? []);
     }
     void simulation.stopAgent({ drains, downMs });
   },
-  runtimeDown: ({ host, deeds, elapsed }, down) => {
+  runtimeDown: ({ host, actionLog, elapsed }, down) => {
     // A runtime that comes back unchanged is no reason for any container to stop.
-    if (!down.keepContainers || down.forgets || down.recalls || down.hasUnknown) deeds.touchAll(elapsed);
+    if (!down.keepContainers || down.forgets || down.recalls || down.hasUnknown) actionLog.noteGlobalCause(elapsed);
     host.stopRuntime(down);
   },
-  stall: ({ host }, { forMs }) => host.troubles.stall(forMs),
-  networkDown: ({ host }, { forMs }) => host.troubles.breakNetwork(forMs),
-  noAddresses: ({ host }, { forMs }) => host.troubles.exhaustAddresses(forMs),
-  lists: ({ host }, { show, forMs }) => host.troubles.showLists(show, forMs),
-  events: ({ host }, { delivery, forMs }) => host.troubles.deliverEvents(delivery, forMs),
-  registryDown: ({ host }, { images, forMs }) => host.troubles.breakRegistry(images, forMs),
+  stall: ({ host }, { forMs }) => host.runtimeFaults.stall(forMs),
+  networkDown: ({ host }, { forMs }) => host.runtimeFaults.breakNetwork(forMs),
+  noAddresses: ({ host }, { forMs }) => host.runtimeFaults.exhaustAddresses(forMs),
+  lists: ({ host }, { show, forMs }) => host.runtimeFaults.showLists(show, forMs),
+  events: ({ host }, { delivery, forMs }) => host.runtimeFaults.deliverEvents(delivery, forMs),
+  registryDown: ({ host }, { images, forMs }) => host.runtimeFaults.breakRegistry(images, forMs),
   loseImage: ({ host }, { image }) => host.runtime.images.discard(image),
-  disk: ({ host }, { trouble, forMs }) => host.sufferFrom(trouble, forMs),
-  watches: ({ host }, { trouble, forMs }) => host.watches.suffer(trouble, forMs),
+  disk: ({ host }, { fault, forMs }) => host.breakDisk(fault, forMs),
+  watches: ({ host }, { fault, forMs }) => host.watches.startFault(fault, forMs),
   mountForeign: ({ host }, { which, at, forMs }) => host.mountForeign(which, at, forMs),
-  visit: ({ host }, { uid, forMs }) => host.visit(uid, forMs),
+  visit: ({ host }, { uid, forMs }) => host.runForeignPod(uid, forMs),
   addresses: ({ host }, { ips }) => {
     host.addresses = ips;
   },
   cgroupsReadOnly: ({ host }, { forMs }) => host.freezeCgroups(forMs),
-  flaky: ({ host }, { room, share, forMs }) => host.failCalls(room, share, forMs),
-  jump: (simulation, { ms }) => simulation.jump(ms),
+  flaky: ({ host }, { target, share, forMs }) => host.failCalls(target, share, forMs),
+  jump: (simulation, { ms }) => simulation.setClock(ms),
   powerCut: (simulation, { downMs }) => {
     simulation.cutPower();
     simulation.startAgentIn(downMs);
@@ -107,17 +107,17 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
 
 const fullNameOf = ({ metadata: { namespace = 'default', name } }: Manifest): string => `${namespace}/${name}`;
 
-function clusterOf({ cluster }: Performed): SimulatedCluster {
+function clusterOf({ cluster }: PerformTarget): SimulatedCluster {
   if (cluster === undefined) throw new TypeError('this node belongs to no cluster: simulate it with `cluster`');
   return cluster;
 }
 
-export function perform(simulation: Performed, deed: Deed): void {
-  checkDeed(deed);
+export function perform(simulation: PerformTarget, action: Action): void {
+  checkAction(action);
   // The function of a kind accepts the actions of that kind.
-  (acts[deed.kind] as Act<Deed['kind']>)(simulation, deed as never);
+  (performers[action.kind] as Performer<Action['kind']>)(simulation, action as never);
 }
 
-function touch({ deeds, elapsed }: Performed, found: SimulatedSandbox | undefined): void {
-  if (found) deeds.touch(fullName(found), elapsed);
+function noteSandboxCause({ actionLog, elapsed }: PerformTarget, found: SimulatedSandbox | undefined): void {
+  if (found) actionLog.noteCause(fullName(found), elapsed);
 }

@@ -2,11 +2,11 @@
 
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
-import type { MakeCluster } from '../cluster/simulatedCluster.ts';
-import { MANIFEST_URL } from '../host/manifestPlace.ts';
+import type { ClusterFactory } from '../cluster/simulatedCluster.ts';
+import { MANIFEST_URL } from '../host/manifestSources.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
-import type { FaultPlan } from '../run/outside.ts';
+import type { FaultPlan } from '../run/gate.ts';
 import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
@@ -14,10 +14,10 @@ import type { Story } from './story.ts';
  * How long a node may take to settle after faults have ended. It covers a back-off, a grace period and the time limit
  * of a call.
  */
-const SETTLES_MS = 10 * 60_000;
+const SETTLE_TIMEOUT_MS = 10 * 60_000;
 
 /** By then the periodic tasks of the node have run again and have forgotten removed objects. */
-const LOOKS_AGAIN_MS = 70_000;
+const CLEANUP_MS = 70_000;
 
 export interface Outcome {
   readonly violation?: Violation;
@@ -43,20 +43,20 @@ export interface PlayOptions {
   /** The faults of calls for which the story has none. */
   readonly faults?: FaultPlan;
   /** Creates the cluster of the node. Undefined if the node belongs to none. */
-  readonly cluster?: MakeCluster | undefined;
+  readonly cluster?: ClusterFactory | undefined;
 }
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
-  const { seed, faults } = story;
+  const { seed } = story;
   const { isBrief = false, ...given } = options;
-  const fates = new Map(faults.map(({ call, fate }) => [call, fate]));
+  const faults = new Map(story.faults.map(({ call, fault }) => [call, fault]));
   const simulation = new Simulation({
     ...given,
     overtakes: story.overtakes ?? false,
     cgroups: story.cgroups,
     objects: story.objects,
     seed,
-    faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
+    faults: (call, index, at) => faults.get(index) ?? options.faults?.(call, index, at),
     config: { startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 }, ...sourcesOf(story) },
   });
   const told = () => ({
@@ -70,8 +70,8 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     // Inside the try block, because the first agent may break an invariant at once.
     await simulation.startAgent();
     const checkReplay = async () => options.replays && simulation.checkReplay();
-    await tell(simulation, story, checkReplay);
-    if (!isBrief) await holdAgainstNew(simulation);
+    await performActions(simulation, story, checkReplay);
+    if (!isBrief) await compareWithNewAgent(simulation);
     await checkReplay();
     return told();
   } catch (error) {
@@ -86,11 +86,11 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
  * Whether a URL lists manifests. A shrunk story may have lost the action that needs the URL, so it states it
  * explicitly.
  */
-export const asksUrl = ({ moments, hasUrl }: Story): boolean =>
-  hasUrl ?? moments.some(({ deed }) => deed.kind === 'url' || (deed.kind === 'apply' && deed.by === 'url'));
+export const needsUrl = ({ actions, hasUrl }: Story): boolean =>
+  hasUrl ?? actions.some(({ action }) => action.kind === 'url' || (action.kind === 'apply' && action.by === 'url'));
 
 const sourcesOf = (story: Story) =>
-  asksUrl(story) ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } } : {};
+  needsUrl(story) ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } } : {};
 
 const explanationsOf = (simulation: Simulation): string[] =>
   simulation.pods().flatMap(({ metadata }) => {
@@ -102,32 +102,32 @@ const explanationsOf = (simulation: Simulation): string[] =>
  * Runs the actions of a story. `checkReplay` is called wherever the actors of an agent may be gone afterwards. A killed
  * agent is checked when it is killed.
  */
-async function tell(
+async function performActions(
   simulation: Simulation,
-  { moments, lastsMs }: Story,
+  { actions, lastsMs }: Story,
   checkReplay: () => Promise<unknown>,
 ): Promise<void> {
-  const ordered = moments.toSorted((a, b) => a.at - b.at);
-  for (const { at, deed } of ordered) {
+  const ordered = actions.toSorted((a, b) => a.at - b.at);
+  for (const { at, action } of ordered) {
     await simulation.advance(Math.max(0, at - simulation.elapsed));
-    if (deed.kind === 'stopAgent') await checkReplay();
-    simulation.perform(deed);
+    if (action.kind === 'stopAgent') await checkReplay();
+    simulation.perform(action);
   }
   await simulation.advance(Math.max(0, lastsMs - simulation.elapsed));
   simulation.endFaults();
   await simulation.startAgent();
-  await simulation.settle(SETTLES_MS);
+  await simulation.settle(SETTLE_TIMEOUT_MS);
   await checkReplay();
-  for (const pod of [...simulation.deeds.wanted.keys()]) simulation.remove(pod);
-  await simulation.settle(SETTLES_MS);
+  for (const pod of [...simulation.actionLog.wanted.keys()]) simulation.remove(pod);
+  await simulation.settle(SETTLE_TIMEOUT_MS);
   await checkReplay();
 }
 
 /** Checks that a new agent on the same host settles to the same state. */
-async function holdAgainstNew(simulation: Simulation): Promise<void> {
-  await simulation.advance(LOOKS_AGAIN_MS);
+async function compareWithNewAgent(simulation: Simulation): Promise<void> {
+  await simulation.advance(CLEANUP_MS);
   simulation.check({ isAtRest: true });
   simulation.kill({ cutsCalls: true });
   await simulation.startAgent();
-  await simulation.settle(SETTLES_MS);
+  await simulation.settle(SETTLE_TIMEOUT_MS);
 }

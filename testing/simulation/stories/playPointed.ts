@@ -2,13 +2,13 @@
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { type Outcome, type PlayOptions, play } from './play.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
-import { striking } from './striking.ts';
+import { planTargetedFaults } from './targetedFaults.ts';
 
 /** `options` cannot set the cluster and the faults, because the story defines them. */
 export function playPointed(
-  { struck, inCluster = false, ...story }: PointedStory,
+  { targetedFaults, inCluster = false, ...story }: PointedStory,
   options: Omit<PlayOptions, 'faults' | 'cluster'>,
 ): Promise<Outcome> {
   const cluster = inCluster ? simulatedCluster : undefined;
-  return play({ seed: 1, faults: [], ...story }, { ...options, cluster, faults: striking(struck) });
+  return play({ seed: 1, faults: [], ...story }, { ...options, cluster, faults: planTargetedFaults(targetedFaults) });
 }

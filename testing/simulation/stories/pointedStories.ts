@@ -1,44 +1,51 @@
 /** Stories for situations that drawn stories rarely reach, because several events have to coincide. */
 import { adoptions } from './pointed/adoptions.ts';
-import { endings, foundRestarts, lostRuns, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
-import { crowds } from './pointed/crowds.ts';
-import { doubts } from './pointed/doubts.ts';
-import { oddFiles, spoiled } from './pointed/files.ts';
+import { ambiguousStates } from './pointed/ambiguousStates.ts';
+import {
+  adoptedRestarts,
+  earlyExits,
+  lostRuns,
+  overlaps,
+  runtimeRestarts,
+  sharedCgroups,
+} from './pointed/coincidences.ts';
+import { corruptedManifests, unusualFileNames } from './pointed/files.ts';
+import { temporaryPods, unusualHosts } from './pointed/foreignPods.ts';
+import { largePods } from './pointed/largePods.ts';
 import { launches } from './pointed/launches.ts';
 import { objects } from './pointed/objects.ts';
-import { hosts, visits } from './pointed/others.ts';
-import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
+import { podRestarts } from './pointed/podRestarts.ts';
+import { earlyEvents, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
 import { cgroups, preemptions, recreations, resizes, volumes } from './pointed/resources.ts';
-import { restartsOfAll } from './pointed/restartsOfAll.ts';
 import { waits } from './pointed/waits.ts';
 
 /** The stories, keyed by title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
-  ...beginnings,
+  ...earlyEvents,
   ...preemptions,
   ...recreations,
   ...resizes,
   ...sandboxes,
   ...edits,
   ...removals,
-  ...restartsOfAll,
+  ...podRestarts,
   ...launches,
   ...volumes,
   ...cgroups,
-  ...endings,
-  ...returns,
-  ...foundRestarts,
+  ...earlyExits,
+  ...runtimeRestarts,
+  ...adoptedRestarts,
   ...lostRuns,
   ...overlaps,
   ...sharedCgroups,
   ...adoptions,
   ...waits,
-  ...doubts,
-  ...visits,
-  ...hosts,
-  ...spoiled,
-  ...oddFiles,
+  ...ambiguousStates,
+  ...temporaryPods,
+  ...unusualHosts,
+  ...corruptedManifests,
+  ...unusualFileNames,
   ...objects,
-  ...crowds,
+  ...largePods,
 };

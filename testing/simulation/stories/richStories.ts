@@ -1,15 +1,15 @@
 /** Short stories of pods that use rare features, so that the calls for these features also meet every single fault. */
-import { RUNTIME_CLASS } from '../host/provided.ts';
-import { PULLED } from './drawnManifest.ts';
+import { RUNTIME_CLASS } from '../host/providedFiles.ts';
 import { container, type ManifestSpec, manifest } from './manifests.ts';
 import { volumeMounts, volumes } from './manyKinds.ts';
+import { PULLED } from './randomManifest.ts';
 import type { Story } from './story.ts';
 
 const SECOND = 1_000;
 const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });
 
 /** A pod with an image to pull, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe. */
-const demanding: Partial<ManifestSpec> = {
+const demandingSpec: Partial<ManifestSpec> = {
   volumes,
   runtimeClassName: RUNTIME_CLASS,
   securityContext: { fsGroup: 1_000 },
@@ -25,7 +25,7 @@ const demanding: Partial<ManifestSpec> = {
   ],
 };
 
-const listed: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
+const listedSpec: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
 
 /** The stories, keyed by title. */
 export const richStories: Readonly<Record<string, Story>> = {
@@ -33,18 +33,18 @@ export const richStories: Readonly<Record<string, Story>> = {
     seed: 8,
     faults: [],
     lastsMs: 20 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: manifest('constructor', demanding) } },
-      { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/constructor-node-1' } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: manifest('constructor', demandingSpec) } },
+      { at: 10 * SECOND, action: { kind: 'remove', pod: 'default/constructor-node-1' } },
     ],
   },
   'a URL lists a pod, and then no more': {
     seed: 9,
     faults: [],
     lastsMs: 50 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', by: 'url', pod: manifest('listed', listed) } },
-      { at: 25 * SECOND, deed: { kind: 'remove', pod: 'default/listed-node-1' } },
+    actions: [
+      { at: 0, action: { kind: 'apply', by: 'url', pod: manifest('listed', listedSpec) } },
+      { at: 25 * SECOND, action: { kind: 'remove', pod: 'default/listed-node-1' } },
     ],
   },
 };

@@ -13,13 +13,13 @@ function withScratch(name: string) {
   });
 }
 
-const slowToEnd = (name: string) =>
+const slowToStop = (name: string) =>
   manifest(name, {
     terminationGracePeriodSeconds: 10,
     containers: [container('main', { command: shell('trap "" TERM; sleep 1d') }), container('helper')],
   });
 
-function ofSize(name: string, cpu: string) {
+function withCpu(name: string, cpu: string) {
   const pod = manifest(name, {
     containers: [container('main', { resources: { requests: { cpu }, limits: { cpu } } })],
   });
@@ -38,9 +38,9 @@ const oneRun = (name: string) =>
     containers: [container('main', { command: shell('sleep 2; exit 3') })],
   });
 
-const shortOfTime = (name: string) => ({
-  ...slowToEnd(name),
-  spec: { ...slowToEnd(name).spec, activeDeadlineSeconds: 5 },
+const withDeadline = (name: string) => ({
+  ...slowToStop(name),
+  spec: { ...slowToStop(name).spec, activeDeadlineSeconds: 5 },
 });
 
 /** The stories, keyed by title. */
@@ -49,57 +49,57 @@ export const shortStories: Readonly<Record<string, Story>> = {
     seed: 1,
     faults: [],
     lastsMs: 20 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
-      { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: withScratch('web') } },
+      { at: 10 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
     ],
   },
   'an agent starts again over a pod that runs': {
     seed: 2,
     faults: [],
     lastsMs: 15 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
-      { at: 8 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: withScratch('web') } },
+      { at: 8 * SECOND, action: { kind: 'killAgent', downMs: SECOND } },
     ],
   },
   'a pod is ended that takes its time': {
     seed: 3,
     faults: [],
     lastsMs: 25 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: slowToEnd('slow') } },
-      { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/slow-node-1' } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: slowToStop('slow') } },
+      { at: 8 * SECOND, action: { kind: 'remove', pod: 'default/slow-node-1' } },
     ],
   },
   'a pod is resized in place': {
     seed: 4,
     faults: [],
     lastsMs: 15 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: ofSize('sized', '100m') } },
-      { at: 8 * SECOND, deed: { kind: 'apply', pod: ofSize('sized', '200m') } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: withCpu('sized', '100m') } },
+      { at: 8 * SECOND, action: { kind: 'apply', pod: withCpu('sized', '200m') } },
     ],
   },
   'a liveness probe ends a container': {
     seed: 5,
     faults: [],
     lastsMs: 15 * SECOND,
-    moments: [{ at: 0, deed: { kind: 'apply', pod: failingProbe('ill') } }],
+    actions: [{ at: 0, action: { kind: 'apply', pod: failingProbe('ill') } }],
   },
   'a pod that was active for too long is taken away as it ends': {
     seed: 7,
     faults: [],
     lastsMs: 25 * SECOND,
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: shortOfTime('late') } },
-      { at: 9 * SECOND, deed: { kind: 'remove', pod: 'default/late-node-1' } },
+    actions: [
+      { at: 0, action: { kind: 'apply', pod: withDeadline('late') } },
+      { at: 9 * SECOND, action: { kind: 'remove', pod: 'default/late-node-1' } },
     ],
   },
   'a pod of one run fails, after its init container': {
     seed: 6,
     faults: [],
     lastsMs: 12 * SECOND,
-    moments: [{ at: 0, deed: { kind: 'apply', pod: oneRun('once') } }],
+    actions: [{ at: 0, action: { kind: 'apply', pod: oneRun('once') } }],
   },
 };

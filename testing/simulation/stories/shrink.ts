@@ -5,17 +5,20 @@ import type { Story } from './story.ts';
 export type StillBreaks = (story: Story) => Promise<boolean>;
 
 /** Yields the list without each one of `pieces` parts of it. */
-function* withoutPieces<T>(all: readonly T[], pieces: number): Generator<readonly T[]> {
+function* sublists<T>(all: readonly T[], pieces: number): Generator<readonly T[]> {
   const size = Math.ceil(all.length / pieces);
   for (let at = 0; at < all.length; at += size) yield [...all.slice(0, at), ...all.slice(at + size)];
 }
 
 /** Removes items that are not needed: first halves, then ever smaller pieces (ddmin). */
-async function fewest<T>(all: readonly T[], breaks: (some: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
+async function shrinkList<T>(
+  all: readonly T[],
+  breaks: (some: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
   let kept = all;
   for (let pieces = 2; kept.length > 0; ) {
     let shorter: readonly T[] | undefined;
-    for (const some of withoutPieces(kept, pieces)) {
+    for (const some of sublists(kept, pieces)) {
       if (!(await breaks(some))) continue;
       shorter = some;
       break;
@@ -31,12 +34,12 @@ export async function shrink(story: Story, stillBreaks: StillBreaks): Promise<St
   let best = story;
   for (let before = Number.POSITIVE_INFINITY; sizeOf(best) < before; ) {
     before = sizeOf(best);
-    const faults = await fewest(best.faults, (some) => stillBreaks({ ...best, faults: some }));
+    const faults = await shrinkList(best.faults, (some) => stillBreaks({ ...best, faults: some }));
     best = { ...best, faults };
-    const moments = await fewest(best.moments, (some) => stillBreaks({ ...best, moments: some }));
-    best = { ...best, moments };
+    const actions = await shrinkList(best.actions, (some) => stillBreaks({ ...best, actions: some }));
+    best = { ...best, actions };
   }
   return best;
 }
 
-const sizeOf = ({ moments, faults }: Story): number => moments.length + faults.length;
+const sizeOf = ({ actions, faults }: Story): number => actions.length + faults.length;

@@ -5,17 +5,17 @@
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { ApiOutage } from '../cluster/apiNetwork.ts';
 import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
-import type { ApiPart, PartTrouble } from '../cluster/partTroubles.ts';
-import type { EventTrouble, RuntimeRestart } from '../faults/runtimeTroubles.ts';
-import type { DiskTrouble, UrlTrouble } from '../faults/troubles.ts';
-import type { WatchTrouble } from '../faults/watches.ts';
-import type { CgroupsHere } from '../host/hostCgroups.ts';
-import type { Fate, Room } from '../run/outside.ts';
-import type { Spoiling } from '../users/users.ts';
+import type { ApiPart, ApiPartFault } from '../cluster/apiPartFaults.ts';
+import type { WatchFault } from '../faults/directoryWatches.ts';
+import type { DiskFault, UrlFault } from '../faults/hostFaults.ts';
+import type { EventFault, RuntimeRestart } from '../faults/runtimeFaults.ts';
+import type { CgroupAccess } from '../host/hostCgroups.ts';
+import type { CallFault, CallTarget } from '../run/gate.ts';
+import type { Corruption } from '../users/users.ts';
 import type { Manifest } from './manifests.ts';
 
 /** Actions of the users who write manifests. */
-type UserDeed =
+type UserAction =
   /** Applies a manifest in the directory of static pods or in the list at the manifest URL. */
   | { readonly kind: 'apply'; readonly pod: Manifest; readonly by?: 'url' }
   /** Writes a manifest in place: first the given share of it, from 0 to 1, and the rest after `restMs`. */
@@ -29,27 +29,27 @@ type UserDeed =
   /** Writes an invalid file into the directory of manifests. */
   | { readonly kind: 'scribble'; readonly file: string; readonly text: string }
   /** Makes the manifest file of a pod unreadable for `forMs`. The pod keeps running. */
-  | { readonly kind: 'spoil'; readonly pod: string; readonly how: Spoiling; readonly forMs: number }
+  | { readonly kind: 'spoil'; readonly pod: string; readonly how: Corruption; readonly forMs: number }
   | { readonly kind: 'manifestsGone'; readonly forMs: number }
-  | { readonly kind: 'url'; readonly trouble: UrlTrouble; readonly forMs: number };
+  | { readonly kind: 'url'; readonly fault: UrlFault; readonly forMs: number };
 
 /** Failures of containers and sandboxes. `which` is an index into all of them, modulo their count. */
-type ContainerDeed =
+type ContainerAction =
   | { readonly kind: 'exit'; readonly which: number; readonly exitCode: number; readonly reason?: string }
   /** The OOM killer kills the main process of a container, or with `child` one of its children. */
   | { readonly kind: 'oom'; readonly which: number; readonly child: boolean }
   | { readonly kind: 'killSandbox' | 'removeSandbox'; readonly which: number };
 
-type RuntimeDeed =
+type RuntimeAction =
   | ({ readonly kind: 'runtimeDown' } & RuntimeRestart)
   /** The runtime stops responding, its network is down, or it has no free addresses. */
   | { readonly kind: 'stall' | 'networkDown' | 'noAddresses'; readonly forMs: number }
   | { readonly kind: 'lists'; readonly show: 'stale' | 'shuffled'; readonly forMs: number }
-  | { readonly kind: 'events'; readonly delivery: EventTrouble; readonly forMs: number }
+  | { readonly kind: 'events'; readonly delivery: EventFault; readonly forMs: number }
   | { readonly kind: 'registryDown'; readonly images: readonly string[]; readonly forMs: number }
   | { readonly kind: 'loseImage'; readonly image: string };
 
-type HostDeed =
+type HostAction =
   /** A different agent runs a pod with this UID for `forMs`, in the cgroups of the agent's own pods. */
   | { readonly kind: 'visit'; readonly uid: string; readonly forMs: number }
   /** Changes the addresses of the host. The first is the primary one. */
@@ -58,17 +58,17 @@ type HostDeed =
   | { readonly kind: 'cgroupsReadOnly'; readonly forMs: number }
   /** A different program mounts something at the path `at` in a pod's directory for `forMs`. */
   | { readonly kind: 'mountForeign'; readonly which: number; readonly at: string; readonly forMs: number }
-  | { readonly kind: 'disk'; readonly trouble: DiskTrouble; readonly forMs: number }
-  | { readonly kind: 'watches'; readonly trouble: WatchTrouble; readonly forMs: number }
+  | { readonly kind: 'disk'; readonly fault: DiskFault; readonly forMs: number }
+  | { readonly kind: 'watches'; readonly fault: WatchFault; readonly forMs: number }
   /** Makes this share of the calls to a room fail, from 0 to 1. */
-  | { readonly kind: 'flaky'; readonly room: Room; readonly share: number; readonly forMs: number }
+  | { readonly kind: 'flaky'; readonly target: CallTarget; readonly share: number; readonly forMs: number }
   | { readonly kind: 'jump'; readonly ms: number }
   /** Stops the agent gracefully, with or without draining its pods, and starts it again after `downMs`. */
   | { readonly kind: 'stopAgent'; readonly drains: boolean; readonly downMs: number }
   | { readonly kind: 'killAgent' | 'powerCut'; readonly downMs: number };
 
 /** Actions on a node of a cluster. Pods are given by their full names. */
-export type ClusterDeed =
+export type ClusterAction =
   /** Creates a pod that is bound to the node. Does nothing if a pod with this name exists. */
   | { readonly kind: 'createPod'; readonly pod: Manifest }
   /** Deletes a pod. A grace period of 0 removes it from the API at once. */
@@ -85,7 +85,7 @@ export type ClusterDeed =
   /** Deletes an object and creates a new one with the same name. */
   | { readonly kind: 'remakeObject'; readonly object: ApiObject }
   /** Breaks a part of the API server for `forMs`. */
-  | { readonly kind: 'apiPart'; readonly part: ApiPart; readonly how: PartTrouble; readonly forMs: number }
+  | { readonly kind: 'apiPart'; readonly part: ApiPart; readonly how: ApiPartFault; readonly forMs: number }
   /** Makes the API server unreachable for `forMs`. */
   | { readonly kind: 'apiAway'; readonly how: ApiOutage; readonly forMs: number }
   /** Makes the watches of the API server deliver nothing for `forMs`. */
@@ -94,27 +94,27 @@ export type ClusterDeed =
   | { readonly kind: 'apiRestart'; readonly forgets: boolean };
 
 /** An action on the node or its surroundings. */
-export type Deed = HostedDeed | ClusterDeed;
+export type Action = NodeAction | ClusterAction;
 /** The actions that every node supports. */
-export type HostedDeed = UserDeed | ContainerDeed | RuntimeDeed | HostDeed;
+export type NodeAction = UserAction | ContainerAction | RuntimeAction | HostAction;
 
-export interface Moment {
+export interface TimedAction {
   /** Milliseconds after the start. */
   readonly at: number;
-  readonly deed: Deed;
+  readonly action: Action;
 }
 
 /** A fault of one call, given by the index of the call among all calls. */
-export interface Fault {
+export interface StoryFault {
   readonly call: number;
-  readonly fate: Fate;
+  readonly fault: CallFault;
 }
 
 export interface Story {
   /** Decides the order in which calls return and everything else that the story leaves open. */
   readonly seed: number;
-  readonly moments: readonly Moment[];
-  readonly faults: readonly Fault[];
+  readonly actions: readonly TimedAction[];
+  readonly faults: readonly StoryFault[];
   /** Duration until the faults end, in milliseconds. */
   readonly lastsMs: number;
   /**
@@ -124,7 +124,7 @@ export interface Story {
   /** Whether a URL lists manifests. If absent, only if an action needs it. */
   readonly hasUrl?: boolean;
   /** The agent's access to the cgroups of its host. Default: `writable`. */
-  readonly cgroups?: CgroupsHere;
+  readonly cgroups?: CgroupAccess;
   /** How a node of a cluster detects changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'];
 }
@@ -132,11 +132,11 @@ export interface Story {
 /** The size of a drawn story. */
 export interface StorySize {
   readonly pods: number;
-  readonly deeds: number;
+  readonly actions: number;
   readonly faults: number;
   readonly lastsMs: number;
   /**
    * The share of actions that follow the previous action so closely that the node is still busy with it, from 0 to 1.
    */
-  readonly crowded?: number;
+  readonly crowdedShare?: number;
 }

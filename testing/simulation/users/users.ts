@@ -5,43 +5,43 @@ import type { NodeFact } from '../../../machines/shared/events.ts';
 import type { SimulatedHost } from '../host/host.ts';
 import type { SimulationOptions } from '../options.ts';
 import { type Manifest, staticPodName } from '../stories/manifests.ts';
-import type { Deeds } from './deeds.ts';
+import type { ActionLog } from './actionLog.ts';
 import { isOfManifest, validManifest } from './validManifest.ts';
 
 /** A list of manifests may be older than a change by as long as a read can hang. */
 const OLDEST_LIST_MS = 10 * 60_000;
 
 /** A change of a pod that no source has reported to the agent yet. */
-interface Unheard {
+interface UnreportedChange {
   readonly changedAt: number;
   /**
    * Whether a reported pod includes the change. A source that was read before the change still reports the former
    * manifest.
    */
-  readonly isToldBy: (told: Pod) => boolean;
+  readonly isIncludedIn: (told: Pod) => boolean;
 }
 
 export class Users {
   readonly #host: SimulatedHost;
-  readonly #deeds: Deeds;
+  readonly #actionLog: ActionLog;
   readonly #config: NonNullable<SimulationOptions['config']>;
   /** The current manifests, keyed by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
   /** The last changes of pods, keyed by full name. */
-  readonly #unheard = new Map<string, Unheard>();
+  readonly #unreported = new Map<string, UnreportedChange>();
   /** Partly written manifests. The former ones apply until these are complete. */
-  readonly #begun = new Map<string, Manifest>();
+  readonly #incomplete = new Map<string, Manifest>();
 
   /** The pods whose file is spoiled. `isLost` means that the agent may have lost the pod. */
-  readonly #spoiled = new Map<string, { isLost: boolean }>();
+  readonly #corrupted = new Map<string, { isLost: boolean }>();
 
   /**
    * `config` is the configuration of the node, which decides which manifests it accepts and whether it has a manifest
    * URL.
    */
-  constructor(host: SimulatedHost, deeds: Deeds, config: SimulationOptions['config'] = {}) {
+  constructor(host: SimulatedHost, actions: ActionLog, config: SimulationOptions['config'] = {}) {
     this.#host = host;
-    this.#deeds = deeds;
+    this.#actionLog = actions;
     this.#config = config;
   }
 
@@ -56,7 +56,7 @@ export class Users {
     const isListed = by === 'url' || this.#isListed(staticPodName(pod));
     const full = this.#want(pod, isListed ? 'url' : undefined);
     if (isListed) this.#host.manifests.list(full, pod);
-    else for (const file of this.#deeds.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
+    else for (const file of this.#actionLog.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
   }
 
   /**
@@ -68,15 +68,15 @@ export class Users {
     const pod = validManifest(given, this.#config);
     const full = staticPodName(pod);
     if (this.#isListed(full)) throw new TypeError(`${full}: a URL lists it, its manifest is in no file`);
-    if (!this.#deeds.wanted.has(full)) this.#want(pod);
-    this.#begun.set(full, pod);
-    this.#spoiled.delete(full);
-    const [file = ''] = this.#deeds.filesOf(full);
+    if (!this.#actionLog.wanted.has(full)) this.#want(pod);
+    this.#incomplete.set(full, pod);
+    this.#corrupted.delete(full);
+    const [file = ''] = this.#actionLog.filesOf(full);
     const text = textOf(pod);
     this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
     this.#host.clock.setTimeout(() => {
-      const [now, ...copies] = this.#deeds.filesOf(full);
-      if (this.#begun.get(full) !== pod || now === undefined) return;
+      const [now, ...copies] = this.#actionLog.filesOf(full);
+      if (this.#incomplete.get(full) !== pod || now === undefined) return;
       this.#want(pod);
       this.#host.manifests.write(now, text);
       // Otherwise the copies would be a different pod of the same name.
@@ -88,35 +88,35 @@ export class Users {
    * Spoils the file of a pod for a while, unless the file is changed by then. The pod keeps running, also with the next
    * agent.
    */
-  spoil(pod: string, how: Spoiling, forMs: number): void {
-    const [manifest, [file]] = [this.#pods.get(pod), this.#deeds.filesOf(pod)];
-    if (manifest === undefined || file === undefined || this.#begun.has(pod)) return;
+  corrupt(pod: string, how: Corruption, forMs: number): void {
+    const [manifest, [file]] = [this.#pods.get(pod), this.#actionLog.filesOf(pod)];
+    if (manifest === undefined || file === undefined || this.#incomplete.has(pod)) return;
     const spoiled = { isLost: false };
-    this.#spoiled.set(pod, spoiled);
-    this.#host.manifests.write(file, spoiledText(manifest, how));
+    this.#corrupted.set(pod, spoiled);
+    this.#host.manifests.write(file, corruptedText(manifest, how));
     this.#host.clock.setTimeout(() => {
-      if (this.#spoiled.get(pod) === spoiled) this.#heal(pod);
+      if (this.#corrupted.get(pod) === spoiled) this.#restore(pod);
     }, forMs);
   }
 
   /** Restores all spoiled manifests. */
-  healAll(): void {
-    for (const pod of [...this.#spoiled.keys()]) this.#heal(pod);
+  restoreAll(): void {
+    for (const pod of [...this.#corrupted.keys()]) this.#restore(pod);
   }
 
   /** Writes an invalid file, unless a manifest has this name. */
-  scribble(file: string, text: string): void {
+  writeInvalidFile(file: string, text: string): void {
     if (!this.#isTaken(file)) this.#host.manifests.write(file, text);
   }
 
   /** Removes the manifest of a pod, given its full name. */
   remove(pod: string): void {
-    if (!this.#deeds.wanted.has(pod)) return;
-    const files = this.#deeds.filesOf(pod);
-    this.#deeds.unwant(pod, this.#host.clock.elapsed);
+    if (!this.#actionLog.wanted.has(pod)) return;
+    const files = this.#actionLog.filesOf(pod);
+    this.#actionLog.unwant(pod, this.#host.clock.elapsed);
     this.#pods.delete(pod);
-    this.#begun.delete(pod);
-    this.#spoiled.delete(pod);
+    this.#incomplete.delete(pod);
+    this.#corrupted.delete(pod);
     this.noteChanged(pod);
     this.#host.manifests.unlist(pod);
     for (const file of files) this.#host.manifests.remove(file);
@@ -124,12 +124,12 @@ export class Users {
 
   /** Renames the manifest file of a pod. The pod starts over as a different static pod of the same name. */
   rename(pod: string, file: string): void {
-    const [from] = this.#deeds.filesOf(pod);
+    const [from] = this.#actionLog.filesOf(pod);
     // The rest of a spoiled file would be lost under a different name.
-    if (from === undefined || this.#isTaken(file) || this.#spoiled.has(pod)) return;
+    if (from === undefined || this.#isTaken(file) || this.#corrupted.has(pod)) return;
     this.#host.manifests.rename(from, file);
-    this.#deeds.moveFile(pod, from, file);
-    this.#begunAnew(pod);
+    this.#actionLog.moveFile(pod, from, file);
+    this.#noteReset(pod);
   }
 
   /** Renames a pod in the list at the URL, which makes it a different pod. */
@@ -138,7 +138,7 @@ export class Users {
     const manifest = this.#pods.get(pod);
     if (manifest === undefined || !this.#isListed(pod)) return;
     const renamed = { ...manifest, metadata: { ...metadata, name } };
-    if (this.#deeds.wanted.has(staticPodName(renamed))) return;
+    if (this.#actionLog.wanted.has(staticPodName(renamed))) return;
     this.remove(pod);
     this.apply(renamed, 'url');
   }
@@ -146,59 +146,60 @@ export class Users {
   /** Copies the manifest of a pod to an additional file. */
   copy(pod: string, file: string): void {
     const manifest = this.#pods.get(pod);
-    if (manifest === undefined || this.#deeds.filesOf(pod).length === 0 || this.#isTaken(file)) return;
+    if (manifest === undefined || this.#actionLog.filesOf(pod).length === 0 || this.#isTaken(file)) return;
     this.#host.manifests.put(file, textOf(manifest));
-    this.#deeds.addFile(pod, file);
-    this.#begunAnew(pod);
+    this.#actionLog.addFile(pod, file);
+    this.#noteReset(pod);
   }
 
   /** Records that a source has reported to the agent, which may react to a change long after it was made. */
-  noteHeard({ kind, source, value }: Entry): void {
-    if (this.#unheard.size === 0 || kind !== 'fact' || source !== 'sources') return;
+  noteEntry({ kind, source, value }: Entry): void {
+    if (this.#unreported.size === 0 || kind !== 'fact' || source !== 'sources') return;
     // Facts of a feed have the type that the feed sends.
     const fact = value as NodeFact;
     const { elapsed } = this.#host.clock;
-    for (const [pod, { changedAt, isToldBy }] of this.#unheard) {
+    for (const [pod, { changedAt, isIncludedIn }] of this.#unreported) {
       if (fact.type !== 'config.podsListed' && !this.#isOf(pod, fact)) continue;
-      this.#deeds.touch(pod, elapsed);
-      const isTold = fact.type === 'config.podChanged' && fact.change !== 'removed' && isToldBy(fact.pod);
-      if (isTold || elapsed - changedAt > OLDEST_LIST_MS) this.#unheard.delete(pod);
+      this.#actionLog.noteCause(pod, elapsed);
+      const isTold = fact.type === 'config.podChanged' && fact.change !== 'removed' && isIncludedIn(fact.pod);
+      if (isTold || elapsed - changedAt > OLDEST_LIST_MS) this.#unreported.delete(pod);
     }
   }
 
   /** Records that the agent drains its pods, which start over when it starts again. */
   drain(): void {
-    for (const pod of this.#deeds.wanted.keys()) this.#begunAnew(pod);
-    this.#loseSpoiled();
+    for (const pod of this.#actionLog.wanted.keys()) this.#noteReset(pod);
+    this.#loseCorrupted();
   }
 
   /** Removes the whole manifest directory for a while. */
   loseDirectory(forMs: number): void {
     const until = this.#host.clock.elapsed + forMs;
-    for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod, until);
+    for (const pod of this.#actionLog.wanted.keys())
+      if (this.#actionLog.filesOf(pod).length > 0) this.#noteReset(pod, until);
     this.#host.loseManifests(forMs);
-    this.#loseSpoiled();
+    this.#loseCorrupted();
   }
 
-  #loseSpoiled(): void {
-    for (const spoiled of this.#spoiled.values()) spoiled.isLost = true;
+  #loseCorrupted(): void {
+    for (const spoiled of this.#corrupted.values()) spoiled.isLost = true;
   }
 
-  #heal(pod: string): void {
+  #restore(pod: string): void {
     const manifest = this.#pods.get(pod);
-    if (this.#spoiled.get(pod)?.isLost) this.#begunAnew(pod);
-    this.#spoiled.delete(pod);
-    const [file] = this.#deeds.filesOf(pod);
+    if (this.#corrupted.get(pod)?.isLost) this.#noteReset(pod);
+    this.#corrupted.delete(pod);
+    const [file] = this.#actionLog.filesOf(pod);
     if (manifest !== undefined && file !== undefined) this.#host.manifests.put(file, textOf(manifest));
   }
 
   #want(pod: Manifest, by?: 'url'): string {
     const full = staticPodName(pod);
     this.#pods.set(full, pod);
-    this.#begun.delete(full);
-    this.#spoiled.delete(full);
+    this.#incomplete.delete(full);
+    this.#corrupted.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
-    this.#deeds.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
+    this.#actionLog.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
     this.noteChanged(full);
     return full;
   }
@@ -213,47 +214,47 @@ export class Users {
 
   /** Whether a wanted pod comes from the URL. */
   #isListed(pod: string): boolean {
-    return this.#deeds.wanted.has(pod) && this.#deeds.filesOf(pod).length === 0;
+    return this.#actionLog.wanted.has(pod) && this.#actionLog.filesOf(pod).length === 0;
   }
 
   #isTaken(file: string): boolean {
-    return [...this.#deeds.wanted.keys()].some((pod) => this.#deeds.filesOf(pod).includes(file));
+    return [...this.#actionLog.wanted.keys()].some((pod) => this.#actionLog.filesOf(pod).includes(file));
   }
 
   /** `at` is the end of a condition that lasts for a while. */
-  #begunAnew(pod: string, at = this.#host.clock.elapsed): void {
-    this.#deeds.beginAnew(pod, at);
+  #noteReset(pod: string, at = this.#host.clock.elapsed): void {
+    this.#actionLog.noteReset(pod, at);
     // The next report contains the same manifest as before.
-    this.#touch(pod, { changedAt: at, isToldBy: () => false });
+    this.#noteCause(pod, { changedAt: at, isIncludedIn: () => false });
   }
 
   /** Records a change of the wanted state of a pod. */
   noteChanged(pod: string): void {
-    const manifest = this.#deeds.wanted.has(pod) ? this.#deeds.versionsOf(pod).at(-1) : undefined;
-    const isToldBy = (told: Pod) => manifest === undefined || isOfManifest(told, manifest);
-    this.#touch(pod, { changedAt: this.#host.clock.elapsed, isToldBy });
+    const manifest = this.#actionLog.wanted.has(pod) ? this.#actionLog.versionsOf(pod).at(-1) : undefined;
+    const isIncludedIn = (told: Pod) => manifest === undefined || isOfManifest(told, manifest);
+    this.#noteCause(pod, { changedAt: this.#host.clock.elapsed, isIncludedIn });
   }
 
-  #touch(pod: string, unheard: Unheard): void {
-    this.#deeds.touch(pod, unheard.changedAt);
-    this.#unheard.set(pod, unheard);
+  #noteCause(pod: string, unheard: UnreportedChange): void {
+    this.#actionLog.noteCause(pod, unheard.changedAt);
+    this.#unreported.set(pod, unheard);
   }
 
   /** Whether a fact is about this pod. For a removed pod, the fact has only the UID. */
   #isOf(pod: string, fact: NodeFact): boolean {
     if (fact.type !== 'config.podChanged') return false;
-    if (fact.change === 'removed') return this.#deeds.mayBeWanted(pod, fact.uid);
+    if (fact.change === 'removed') return this.#actionLog.mayBeWanted(pod, fact.uid);
     const { namespace, name } = fact.pod.metadata;
     return `${namespace}/${name}` === pod;
   }
 }
 
 /** The defects of a spoiled file: empty, truncated, not text, or an invalid manifest. */
-export type Spoiling = 'empty' | 'cut' | 'noise' | 'refused';
+export type Corruption = 'empty' | 'cut' | 'noise' | 'refused';
 
-function spoiledText(pod: Manifest, how: Spoiling): string {
+function corruptedText(pod: Manifest, how: Corruption): string {
   const whole = textOf(pod);
-  const texts: Readonly<Record<Spoiling, string>> = {
+  const texts: Readonly<Record<Corruption, string>> = {
     empty: '',
     cut: whole.slice(0, Math.floor(whole.length / 2)),
     noise: '\u0000: [',

@@ -9,7 +9,7 @@ import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { checkPlain } from '../checks/plainData.ts';
 import { NODE_NAME } from '../host/host.ts';
-import { CLASSES } from '../host/provided.ts';
+import { CLASSES } from '../host/providedFiles.ts';
 import type { Manifest } from '../stories/manifests.ts';
 
 const ORIGIN = {
@@ -52,18 +52,18 @@ function problemsOf(read: ManifestFile): readonly Problem[] {
 }
 
 /** The node itself sets these annotations. */
-const isOfNode = (annotation: string): boolean => annotation.startsWith('kubernetes.io/config.');
+const isNodeAnnotation = (annotation: string): boolean => annotation.startsWith('kubernetes.io/config.');
 
 /** The fields of a pod that its manifest sets. Tolerations also depend on the source. */
-function wordsOf({ metadata: { labels, annotations = {} }, spec: { tolerations: _, ...spec } }: Pod): object {
-  const said = Object.entries(annotations).filter(([key]) => !isOfNode(key));
+function userFieldsOf({ metadata: { labels, annotations = {} }, spec: { tolerations: _, ...spec } }: Pod): object {
+  const said = Object.entries(annotations).filter(([key]) => !isNodeAnnotation(key));
   return { labels, annotations: Object.fromEntries(said), spec };
 }
 
 /** Whether a pod that a source has reported is that of this manifest, and not of a former one. */
 export function isOfManifest(told: Pod, manifest: Manifest): boolean {
   const { uid = told.metadata.uid } = manifest.metadata;
-  return uid === told.metadata.uid && sameValue(wordsOf(told), wordsOf(podOfManifest(manifest)));
+  return uid === told.metadata.uid && sameValue(userFieldsOf(told), userFieldsOf(podOfManifest(manifest)));
 }
 
 const REFUSED = 'the node takes no such manifest';

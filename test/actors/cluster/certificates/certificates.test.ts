@@ -52,7 +52,7 @@ test('a new node asks as a bootstrapper, as a kubelet does, and has its certific
   expect(await ports.readCertificate({ name: 'client' }, options)).toEqual({ certificate: null, chance: 0 });
   const asked = await request();
   expect([transports.own.requests.length, transports.bootstrap.requests.length]).toEqual([0, 1]);
-  const { spec } = await server.ask('GET', `${SIGNING_REQUESTS}/${asked.request}`);
+  const { spec } = await server.request('GET', `${SIGNING_REQUESTS}/${asked.request}`);
   expect(spec).toMatchObject({
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
     usages: ['digital signature', 'client auth'],
@@ -117,7 +117,7 @@ test('a request that nobody answers, that is deleted, or whose wait is given up 
   const asked = await request();
   const deleted = wait(asked);
   await clock.advance(0);
-  await server.ask('DELETE', `${SIGNING_REQUESTS}/${asked.request}`);
+  await server.request('DELETE', `${SIGNING_REQUESTS}/${asked.request}`);
   await clock.advance(0);
   await expect(deleted).rejects.toThrow(`certificate request ${asked.request} was deleted`);
   const givenUp = wait(await request());
@@ -134,7 +134,7 @@ test('a serving certificate names what the node is asked by, and has to be appro
   expect(renewed).toEqual([]);
   const conditions = [{ type: 'Approved', status: 'True', reason: 'X', message: 'y' }];
   const path = `${SIGNING_REQUESTS}/${asked.request}/approval`;
-  await server.ask('PATCH', path, { status: { conditions } }, 'application/merge-patch+json');
+  await server.request('PATCH', path, { status: { conditions } }, 'application/merge-patch+json');
   await clock.advance(0);
   const { certificate } = await found;
   expect([certificate.names.dnsNames, certificate.names.ips[0]]).toEqual([['node-1'], '192.0.2.1']);

@@ -76,11 +76,11 @@ async function stand() {
   }
 
   // A list has its items, and each was made as such.
-  const requests = async () => (await server.ask('GET', SIGNING_REQUESTS)).items as unknown as readonly Request[];
+  const requests = async () => (await server.request('GET', SIGNING_REQUESTS)).items as unknown as readonly Request[];
   const decide = async (name: string, type: 'Approved' | 'Denied') => {
     const conditions = [{ type, status: 'True', reason: 'ByHand', message: 'by hand' }];
     const path = `${SIGNING_REQUESTS}/${name}/approval`;
-    await server.ask('PATCH', path, { status: { conditions } }, 'application/merge-patch+json');
+    await server.request('PATCH', path, { status: { conditions } }, 'application/merge-patch+json');
     await clock.advance(0);
   };
   const sent = () => transport.requests.map(({ method, isWatch }) => (isWatch ? 'WATCH' : method));
@@ -162,7 +162,7 @@ test('one that is denied stays denied, told once by each agent, until somebody d
   await first.stop();
   const second = await agent();
   expect([second.told, (await only()).metadata.uid]).toEqual([['CertificateDenied'], metadata.uid]);
-  await server.ask('DELETE', `${SIGNING_REQUESTS}/${metadata.name}`);
+  await server.request('DELETE', `${SIGNING_REQUESTS}/${metadata.name}`);
   await clock.advance(MINUTE);
   const again = await only();
   expect([second.state(), again.metadata.name]).toEqual(['awaitingApproval', metadata.name]);
@@ -174,7 +174,7 @@ test('one that is deleted while it waits is asked for again by the same name', a
   const { clock, server, agent, only, decide } = await stand();
   const { state, failure } = await agent();
   const { metadata } = await only();
-  await server.ask('DELETE', `${SIGNING_REQUESTS}/${metadata.name}`);
+  await server.request('DELETE', `${SIGNING_REQUESTS}/${metadata.name}`);
   await clock.advance(0);
   expect([state(), failure()]).toEqual(['awaitingRetry', `certificate request ${metadata.name} was deleted`]);
   await clock.advance(2_000);
@@ -189,7 +189,7 @@ test('where another has its name it says so, and asks by another key', async () 
   await (await agent()).stop();
   const [own] = await requests();
   const name = own?.metadata.name ?? '';
-  await server.ask('DELETE', `${SIGNING_REQUESTS}/${name}`);
+  await server.request('DELETE', `${SIGNING_REQUESTS}/${name}`);
   const text = execFileSync(
     'openssl',
     [
@@ -207,7 +207,7 @@ test('where another has its name it says so, and asks by another key', async () 
   );
   const usages = ['digital signature', 'client auth'];
   const spec = { signerName: SIGNER, usages, request: Buffer.from(text).toString('base64') };
-  await server.ask('POST', SIGNING_REQUESTS, { metadata: { name }, spec });
+  await server.request('POST', SIGNING_REQUESTS, { metadata: { name }, spec });
   const { state, failure } = await agent();
   expect([state(), failure()]).toEqual([
     'awaitingRetry',
@@ -242,7 +242,7 @@ test.each([
   await files.mkdir('/pki');
   await files.writeFile(KEY, key, { mode: 0o600 });
   const name = nameOf(key.slice(key.lastIndexOf('-----BEGIN')), usages);
-  await server.ask('POST', SIGNING_REQUESTS, {
+  await server.request('POST', SIGNING_REQUESTS, {
     metadata: { name },
     spec: { signerName: SIGNER, usages, request: text.toString('base64') },
   });

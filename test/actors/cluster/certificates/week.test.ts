@@ -35,8 +35,10 @@ async function stand() {
   const until = { of: 0 };
   /** As over TLS: whoever shows a certificate that has expired is nobody. */
   const asNode = {
-    answer: ({ user, ...request }: ApiRequest) =>
-      server.answer(clock.now() < until.of && user ? { ...request, user } : { ...request, isDoubtful: true }),
+    respond: ({ user, ...request }: ApiRequest) =>
+      server.respond(
+        clock.now() < until.of && user ? { ...request, user } : { ...request, hasInvalidCertificate: true },
+      ),
   };
   const own = new MemoryTransport(asNode, { name: 'system:node:n', groups: ['system:nodes'] });
   const bootstrap = new MemoryTransport(server, { name: 'system:bootstrap:a', groups: ['system:bootstrappers'] });
@@ -98,11 +100,11 @@ test('whatever fails for hours, it is good again within minutes after that, and 
       wrong.includes('denied') ? 'deny' : wrong.includes('unanswered') ? 'wait' : 'approve';
     trouble.file = wrong.includes('full') ? { code: 'ENOSPC' } : undefined;
     // Whoever approves by hand does so for what waits.
-    if (had) await server.ask('DELETE', SIGNING_REQUESTS);
+    if (had) await server.request('DELETE', SIGNING_REQUESTS);
     await clock.advance(STEP);
     if (wrong.length === 0 && until.of <= clock.now()) unsound.push(`${step}: ${state()}`);
     if (wrong.length > 0 && until.of > clock.now() + lifeMs) unsound.push(`${step}: too good`);
-    if (state() === 'current') await server.ask('DELETE', SIGNING_REQUESTS);
+    if (state() === 'current') await server.request('DELETE', SIGNING_REQUESTS);
   }
   expect(unsound).toEqual([]);
   // To the second each at 70 to 90 % of the life of the one before, in all the time in which nothing was wrong.

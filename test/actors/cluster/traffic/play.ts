@@ -10,9 +10,9 @@ import type { SimulatedClock } from '../../../../actors/simulated/simulatedClock
 import { openGate } from '../../../../host/simulated/gate.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { KubeTransport } from '../../../../kubeclient/transport.ts';
+import { startControllers } from '../../../../testing/apiserver/controllers/controllers.ts';
+import { defaultPolicy } from '../../../../testing/apiserver/controllers/signer.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
-import { defaultPolicy } from '../../../../testing/apiserver/standIns/signer.ts';
-import { standIns } from '../../../../testing/apiserver/standIns/standIns.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
 import { notedMounts } from '../../../fakes/mounter.ts';
 import { type SimulatedNode, simulatedNode } from '../../../fakes/node.ts';
@@ -106,7 +106,7 @@ async function begin(scenario: Played, firstMs: number) {
   });
   if (made.cluster === undefined) throw new Error('the node has no cluster');
   const { ask, api } = made.cluster;
-  if (scenario.bootstraps) await standIns(api, new Authority(), defaultPolicy());
+  if (scenario.bootstraps) await startControllers(api, new Authority(), defaultPolicy());
   for (const name of scenario.namespaces) {
     await ask('POST', '/api/v1/namespaces', { metadata: { name } });
     await ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });

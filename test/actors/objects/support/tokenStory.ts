@@ -70,7 +70,7 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
     /** Whether the server takes a token. */
     isGood: async (token: string) => {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
-      return (await api.answer({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
+      return (await api.respond({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
     },
   };
 }

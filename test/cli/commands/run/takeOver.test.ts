@@ -45,8 +45,8 @@ describe('of a node of a cluster', () => {
       const file = join(folder, 'kubeconfig');
       await writeFile(file, kubeconfig);
       const { metadata } = await server()
-        .ask('GET', POD)
-        .catch(() => server().ask('POST', PODS, bound));
+        .request('GET', POD)
+        .catch(() => server().request('POST', PODS, bound));
       const { uid } = metadata as { uid: string };
       for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
       const cluster = clusterOf({ '--kubeconfig': file }, undefined, '/nowhere');

@@ -45,7 +45,7 @@ export const containersOf = ({ status }: Pod): ContainerStatus[] => [
 ];
 
 export async function apiPods({ server }: TestCluster): Promise<Pod[]> {
-  return readPodList(await server.ask('GET', '/api/v1/pods'));
+  return readPodList(await server.request('GET', '/api/v1/pods'));
 }
 
 const isMirror = ({ metadata: { annotations } }: Pod): boolean =>
@@ -143,8 +143,8 @@ const sorted = (_name: string, value: unknown): unknown =>
     : value;
 
 async function wrongWithNode({ server }: TestCluster): Promise<string[]> {
-  const node = JSON.stringify(await server.ask('GET', nodePath('node')));
-  const lease = JSON.stringify(await server.ask('GET', leasePath('node')));
+  const node = JSON.stringify(await server.request('GET', nodePath('node')));
+  const lease = JSON.stringify(await server.request('GET', leasePath('node')));
   const renewed = Date.parse(/"renewTime":"([^"]*)"/.exec(lease)?.[1] ?? '');
   const isOld = Date.now() - renewed > 20_000;
   return [

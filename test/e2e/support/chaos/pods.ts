@@ -143,7 +143,7 @@ export class Users {
   #ask(method: string, path: string, body?: object): Promise<JsonObject> {
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     // It is JSON: a manifest has only what JSON has.
-    return this.#cluster.server.ask(method, path, body && JSON.parse(JSON.stringify(body)), type);
+    return this.#cluster.server.request(method, path, body && JSON.parse(JSON.stringify(body)), type);
   }
 
   #manifest(name: string, spec: Partial<PodSpec> & Pick<PodSpec, 'containers'>): Manifest {

@@ -117,7 +117,7 @@ function kill(random: Random, victims: readonly Kill['who'][]): Kill {
 /** Each is done once, at any moment; of the two ways to make a pod anew one is drawn. */
 function drawnDeeds(random: Random, ms: number): Step<Deed>[] {
   const without = random.pick(['make reborn anew', 'force reborn anew']);
-  const done = random.some(
+  const done = random.sample(
     deeds.filter((deed) => deed !== without),
     deeds.length,
   );

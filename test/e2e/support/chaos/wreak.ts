@@ -94,7 +94,7 @@ export class Wreckers {
     const { server } = this.#cluster;
     if (trouble.kind === 'outage') return await this.#outage(trouble.ms);
     if (trouble.kind === 'amnesia') {
-      server.forget();
+      server.compactHistory();
       return await this.#outage(0);
     }
     const end = server.faults.add({ fault: { kind: 'silent' }, matches: ({ verb }) => verb === 'watch' });

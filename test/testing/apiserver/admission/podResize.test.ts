@@ -10,17 +10,17 @@ const INIT_CONTAINERS = 'InPlacePodVerticalScalingInitContainers';
 /** A server with a node that declares these features, and a pod on it with an init container; resizes that one. */
 async function resized(declaredFeatures: readonly string[], init: JsonObject, resources: JsonObject) {
   const server = await ApiServer.start(new SimulatedClock());
-  await server.ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status: { declaredFeatures } });
+  await server.request('POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status: { declaredFeatures } });
   const container = { name: 'main', image: 'a', resources: { requests: { cpu: '1' } } };
   const spec = {
     nodeName: 'node-1',
     containers: [container],
     initContainers: [{ ...container, name: 'init', ...init }],
   };
-  const created = await server.ask('POST', PODS, { metadata: { name: 'web' }, spec });
+  const created = await server.request('POST', PODS, { metadata: { name: 'web' }, spec });
   expect(created.kind).toBe('Pod');
   const patch = { spec: { initContainers: [{ name: 'init', resources }] } };
-  return server.ask('PATCH', `${PODS}/web/resize`, patch, 'application/strategic-merge-patch+json');
+  return server.request('PATCH', `${PODS}/web/resize`, patch, 'application/strategic-merge-patch+json');
 }
 
 const more = { requests: { cpu: '2' } };

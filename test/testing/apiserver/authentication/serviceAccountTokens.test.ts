@@ -51,7 +51,7 @@ async function story() {
     tokenOf: async (spec: object) => (await request(spec)).status.token,
     isTaken: async (token: string) => {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
-      return (await api.answer({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
+      return (await api.respond({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
     },
   };
 }

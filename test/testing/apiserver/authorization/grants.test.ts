@@ -33,7 +33,7 @@ test.each([
 
 test('by default one user may use the servers of nodes, and only that', () => {
   const admin = { name: 'system:kubelet-api-admin', groups: [] };
-  const node = { group: '', resource: 'nodes', namespace: '', name: 'n1', selected: new Map<string, string>() };
+  const node = { group: '', resource: 'nodes', namespace: '', name: 'n1', fieldSelector: new Map<string, string>() };
   const mayDo = (verb: string, subresource: string) =>
     isGranted(admin, { ...node, verb, subresource }, kubeletApiAdmin);
   for (const subresource of ['proxy', 'metrics', 'stats', 'log', 'pods', 'healthz', 'configz'])

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isOfNode } from '../../../../testing/apiserver/authorization/nodeObjects.ts';
+import { isRelatedToNode } from '../../../../testing/apiserver/authorization/nodeObjects.ts';
 import { Store } from '../../../../testing/apiserver/store/store.ts';
 
 const store = new Store();
@@ -16,5 +16,5 @@ test.each([
   // No pod is there without a namespace.
   ['', 'web', false],
 ])('whether a pod of namespace "%s" named %s is of the node: %s', (namespace, name, isIts) => {
-  expect(isOfNode('n1', { resource: 'pods', namespace, name }, store)).toBe(isIts);
+  expect(isRelatedToNode('n1', { resource: 'pods', namespace, name }, store)).toBe(isIts);
 });

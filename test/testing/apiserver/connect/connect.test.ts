@@ -46,13 +46,13 @@ afterAll(async () => {
 
 /** A node, and a pod of the same name on it. */
 async function lay(name: string, port: number): Promise<void> {
-  await server.ask('POST', '/api/v1/nodes', { metadata: { name } });
+  await server.request('POST', '/api/v1/nodes', { metadata: { name } });
   const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
   const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: port } } };
-  await server.ask('PATCH', `/api/v1/nodes/${name}/status`, { status }, MERGE);
+  await server.request('PATCH', `/api/v1/nodes/${name}/status`, { status }, MERGE);
   const containers = ['main', 'side'].map((each) => ({ name: each, image: 'x' }));
   const spec = { nodeName: name, containers, automountServiceAccountToken: false };
-  await server.ask('POST', '/api/v1/namespaces/default/pods', { metadata: { name }, spec });
+  await server.request('POST', '/api/v1/namespaces/default/pods', { metadata: { name }, spec });
 }
 
 async function ask(path: string, { method = 'GET', body = '' } = {}) {
@@ -122,5 +122,5 @@ test('any path of a node is reached, in the name of the server', async () => {
 });
 
 test('in memory a node is not reached', async () => {
-  await expect(server.ask('GET', `${POD}/log?container=main`)).rejects.toMatchObject({ code: 503 });
+  await expect(server.request('GET', `${POD}/log?container=main`)).rejects.toMatchObject({ code: 503 });
 });

@@ -14,7 +14,7 @@ async function ask(path: string, { method = 'GET', body = '', accept = 'applicat
     ['accept', accept],
     ['content-type', 'application/json'],
   ]);
-  const answer = await api.answer({ method, url: path, headers, body, user });
+  const answer = await api.respond({ method, url: path, headers, body, user });
   if (!('body' in answer)) throw new Error(`${path} is a watch`);
   return { code: answer.code, told: JSON.parse(String(answer.body)) };
 }

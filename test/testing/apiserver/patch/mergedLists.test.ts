@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkOrder, indexOf, inOrder, keyOf } from '../../../../testing/apiserver/patch/mergedLists.ts';
+import { checkOrder, indexOf, keyOf, sortMergedList } from '../../../../testing/apiserver/patch/mergedLists.ts';
 
 test('an entry is known by its key, or by itself', () => {
   expect(keyOf({ name: 'a', image: 'b' }, 'name')).toBe('a');
@@ -19,7 +19,7 @@ test.each([
   [[], ['b', 'a'], 'b a'],
 ])('%j with %j in order is %s', (known, asked, expected) => {
   const merged = [...known, ...asked.filter((each) => !known.includes(each))];
-  expect(inOrder(merged, { asked, known, mergeKey: undefined }).join(' ')).toBe(expected);
+  expect(sortMergedList(merged, { asked, known, mergeKey: undefined }).join(' ')).toBe(expected);
 });
 
 test('the entries of a patch come in the order that it asks for, but for those that are to go', () => {

@@ -90,7 +90,7 @@ export class Replay {
     return !watch?.untilEnd && came >= (response?.events?.length ?? 0);
   }
 
-  #answer(request: VectorRequest, as: string): ReturnType<Api['answer']> {
+  #answer(request: VectorRequest, as: string): ReturnType<Api['respond']> {
     const now = this.#schedule.now();
     const { method, path, headers = {} } = request;
     const body = bodyOf(request, (value) => this.#bound.fill(value, now));
@@ -102,7 +102,7 @@ export class Replay {
     }
     const token = this.#bound.fill(as, now).replace(/^token:/, '');
     if (as !== 'anonymous') sent.set('authorization', `Bearer ${token}`);
-    return this.#api.answer({ method, url: this.#bound.fill(path, now), headers: sent, body: body ?? '' });
+    return this.#api.respond({ method, url: this.#bound.fill(path, now), headers: sent, body: body ?? '' });
   }
 
   #bindAll(bind: Vector['bind'], body: Json | undefined): void {
@@ -129,7 +129,7 @@ export class Replay {
   }
 
   #pass(ms: number): Promise<void> {
-    return this.#schedule.pass(ms, turn);
+    return this.#schedule.advance(ms, turn);
   }
 }
 

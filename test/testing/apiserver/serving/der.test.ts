@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import {
   bits,
+  booleanTrue,
   explicit,
   implicit,
   integer,
@@ -8,7 +9,6 @@ import {
   octets,
   sequence,
   set,
-  truth,
   utcTime,
   utf8,
 } from '../../../../testing/apiserver/serving/der.ts';
@@ -20,7 +20,7 @@ test('a value begins with its tag and its length', () => {
   expect(hex(octets(Buffer.from([7, 8])))).toBe('04020708');
   expect(hex(utf8('né'))).toBe('0c036ec3a9');
   expect(hex(utcTime('491231235959Z'))).toMatch(/^170d3439/);
-  expect(hex(truth())).toBe('0101ff');
+  expect(hex(booleanTrue())).toBe('0101ff');
 });
 
 test('a length of 128 and more says in how many bytes it is written', () => {

@@ -31,10 +31,10 @@ beforeAll(async () => {
   const lay = async (name: string, answer: Route['answer']) => {
     const node = await servedRoutes([route(answer)], tls);
     nodes.push(node);
-    await server.ask('POST', '/api/v1/nodes', { metadata: { name } });
+    await server.request('POST', '/api/v1/nodes', { metadata: { name } });
     const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
     const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: node.port } } };
-    await server.ask('PATCH', `/api/v1/nodes/${name}/status`, { status }, 'application/merge-patch+json');
+    await server.request('PATCH', `/api/v1/nodes/${name}/status`, { status }, 'application/merge-patch+json');
   };
   await lay('told', async ({ response }) => void response.end(said()));
   await lay('refusing', async ({ response }) => void response.writeHead(403).end(said()));
@@ -49,12 +49,12 @@ afterAll(async () => {
 
 test('one that answers has metrics, whatever the others do', async () => {
   const { items } = await eventually('there are some', async () => {
-    const list = await server.ask('GET', `${METRICS}/nodes`);
+    const list = await server.request('GET', `${METRICS}/nodes`);
     return Array.isArray(list.items) && list.items.length > 0 && { items: list.items };
   });
   expect(items).toMatchObject([{ metadata: { name: 'told' }, usage: { memory: '4Ki' } }]);
-  await expect(server.ask('GET', `${METRICS}/nodes/refusing`)).rejects.toThrow('404');
-  await expect(server.ask('GET', `${METRICS}/nodes/odd`)).rejects.toThrow('404');
+  await expect(server.request('GET', `${METRICS}/nodes/refusing`)).rejects.toThrow('404');
+  await expect(server.request('GET', `${METRICS}/nodes/odd`)).rejects.toThrow('404');
   for (const { asked } of nodes) expect(asked.every((each) => each === 'GET /metrics/resource')).toBe(true);
 });
 

@@ -6,15 +6,15 @@ import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../../base/clock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
-import type { Answer } from '../../../../testing/apiserver/request.ts';
-import { type Serving, serve } from '../../../../testing/apiserver/serving/server.ts';
+import type { ApiResponse } from '../../../../testing/apiserver/request.ts';
+import { type RunningServer, serve } from '../../../../testing/apiserver/serving/server.ts';
 import { Authority } from './certificates.ts';
 
 const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
 const authorization = 'Bearer secret';
 const api = new Api({ clock: systemClock, tokens, address: '127.0.0.1' });
 let authority: Authority;
-let serving: Serving;
+let serving: RunningServer;
 let session: ClientHttp2Session;
 
 beforeAll(async () => {
@@ -88,8 +88,8 @@ test('a watch tells what happens while it is open', async () => {
 test('no watch is begun for a client that has gone before the answer', async () => {
   const begun = jest.fn(() => () => undefined);
   const asked = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<Answer>();
-  const answer = jest.spyOn(api, 'answer').mockImplementationOnce(() => {
+  const answered = Promise.withResolvers<ApiResponse>();
+  const answer = jest.spyOn(api, 'respond').mockImplementationOnce(() => {
     asked.resolve();
     return answered.promise;
   });

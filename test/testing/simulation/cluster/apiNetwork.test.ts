@@ -11,7 +11,7 @@ function network() {
   const api = new Api({ clock: new SimulatedClock(), tokens: new Map(), address: 'localhost:6443' });
   const way = new ApiNetwork(api);
   const ask = (method: string, url: string, body?: object, signal = new AbortController().signal) =>
-    way.carry({ method, url, headers: json, body: body ? JSON.stringify(body) : '', user }, signal);
+    way.send({ method, url, headers: json, body: body ? JSON.stringify(body) : '', user }, signal);
   /** Follows the namespaces; gives the names that it hears of, and how it has ended. */
   const watch = async () => {
     const heard: string[] = [];
@@ -27,7 +27,7 @@ function network() {
     return { heard, ended };
   };
   const make = (name: string) =>
-    api.answer({
+    api.respond({
       method: 'POST',
       url: '/api/v1/namespaces',
       headers: json,
@@ -44,9 +44,9 @@ test('a server that is away refuses connections, and its watches break', async (
   way.goAway('refused');
   expect(await ended).toBe('Error: read ECONNRESET');
   await expect(ask('GET', '/api/v1/namespaces/one')).rejects.toThrow('ECONNREFUSED');
-  expect(way.isTroubled).toBe(true);
+  expect(way.hasFault).toBe(true);
   way.comeBack();
-  expect(way.isTroubled).toBe(false);
+  expect(way.hasFault).toBe(false);
   expect(await ask('GET', '/api/v1/namespaces/one')).toMatchObject({ code: 200 });
   expect(heard).toEqual(['one']);
 });

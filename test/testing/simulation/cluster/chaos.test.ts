@@ -1,7 +1,7 @@
-/** The API server, the agent and the runtime dying at random moments, each write lost before or after it took effect. */
+/** The API server, the agent and the runtime dying at random actions, each write lost before or after it took effect. */
 import { expect, test } from '@jest/globals';
 import { simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { clusterStory } from '../../../../testing/simulation/stories/clusterStory.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 

@@ -1,8 +1,8 @@
 /** A simulated node of a cluster, and what it asks its API server for. */
 import type { ApiPod } from '../../../../testing/simulation/cluster/apiPod.ts';
-import { type MakeCluster, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { type ClusterFactory, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import type { SimulationOptions } from '../../../../testing/simulation/options.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 
@@ -16,12 +16,12 @@ interface Asked {
 }
 
 /** All invariants are held to. */
-export async function clusterNode(options: Partial<SimulationOptions> & { readonly cluster?: MakeCluster } = {}) {
+export async function clusterNode(options: Partial<SimulationOptions> & { readonly cluster?: ClusterFactory } = {}) {
   let asked: Asked[] = [];
   const spy: Invariant = {
     number: 10,
-    says: '',
-    follow: () => ({ onCall: ({ room, name, about }) => void (room === 'api' && asked.push({ name, about })) }),
+    description: '',
+    follow: () => ({ onCall: ({ target, name, about }) => void (target === 'api' && asked.push({ name, about })) }),
   };
   const node = await simulateNode({
     seed: 1,

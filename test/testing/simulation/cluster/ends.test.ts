@@ -1,10 +1,10 @@
 /** How pods of an API server end, whatever is away when. */
 import { describe, expect, test } from '@jest/globals';
 import type { PodWrite } from '../../../../testing/simulation/cluster/apiPod.ts';
-import { PLACES } from '../../../../testing/simulation/host/host.ts';
-import type { Fate } from '../../../../testing/simulation/run/outside.ts';
+import { PATHS } from '../../../../testing/simulation/host/host.ts';
+import type { CallFault } from '../../../../testing/simulation/run/gate.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import { type Struck, striking } from '../../../../testing/simulation/stories/striking.ts';
+import { planTargetedFaults, type TargetedFault } from '../../../../testing/simulation/stories/targetedFaults.ts';
 import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
 
 const shell = (script: string) => ['sh', '-c', script];
@@ -93,7 +93,7 @@ describe.each(Object.entries(ORDERS))('a terminal status is never lost: %s', (_,
   });
 });
 
-const FATES: readonly Fate[] = [
+const FATES: readonly CallFault[] = [
   { kind: 'fail', code: 'ECONNRESET' },
   { kind: 'fail', code: '500' },
   { kind: 'fail', code: '429' },
@@ -106,10 +106,10 @@ const FATES: readonly Fate[] = [
 const REQUESTS = ['get pods', 'patch pods/status', 'delete pods', 'watch pods', 'create nodes', 'update leases'];
 
 test.each(REQUESTS)('each request may be lost, before or after it took effect: %s', async (name) => {
-  for (const [index, fate] of FATES.entries()) {
+  for (const [index, fault] of FATES.entries()) {
     // One of the first ones.
-    const struck: Struck = { call: { room: 'api', name }, fate, after: index % 3, times: 1 };
-    const { node, pod, runs } = await clusterNode({ faults: striking([struck]) });
+    const lostRequest: TargetedFault = { call: { target: 'api', name }, fault, skip: index % 3, times: 1 };
+    const { node, pod, runs } = await clusterNode({ faults: planTargetedFaults([lostRequest]) });
     node.perform({ kind: 'createPod', pod: manifest('web') });
     node.perform({ kind: 'createPod', pod: failing(5) });
     await node.advance(MINUTE);
@@ -154,7 +154,7 @@ test('what the API already says is terminal never runs again, whatever else is f
   away(node, 2 * MINUTE);
   node.kill();
   node.perform({ kind: 'runtimeDown', downMs: 0, keepContainers: false });
-  for (const kind of ['statuses', 'unacknowledged', 'allocations']) forget(node, `${PLACES.root}/statelet/${kind}`);
+  for (const kind of ['statuses', 'unacknowledged', 'allocations']) forget(node, `${PATHS.root}/statelet/${kind}`);
   await node.startAgent();
   await node.advance(10 * MINUTE);
   expect(pod('once')).toMatchObject(FAILED);

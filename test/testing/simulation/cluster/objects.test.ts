@@ -1,8 +1,8 @@
 /** What pods get of an API server, and what can be the matter with that. */
 import { expect, test } from '@jest/globals';
 import type { ApiObject } from '../../../../testing/simulation/cluster/apiObject.ts';
-import { API_PARTS, PART_TROUBLES, type PartTrouble } from '../../../../testing/simulation/cluster/partTroubles.ts';
-import { textsIn } from '../../../../testing/simulation/invariants/volumeTexts.ts';
+import { API_PART_FAULTS, API_PARTS, type ApiPartFault } from '../../../../testing/simulation/cluster/apiPartFaults.ts';
+import { volumeFiles } from '../../../../testing/simulation/invariants/volumeFiles.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
 
@@ -33,16 +33,16 @@ async function story() {
   const putAll = (a: string) => {
     for (const object of objects(a)) node.perform({ kind: 'putObject', object });
   };
-  const breakAll = (how: PartTrouble, forMs: number) => {
+  const breakAll = (how: ApiPartFault, forMs: number) => {
     for (const part of API_PARTS) node.perform({ kind: 'apiPart', part, how, forMs });
   };
   const shown = () => {
-    const texts = textsIn(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`);
+    const texts = volumeFiles(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`);
     const anchors = Buffer.from(texts.get('anchors')?.split('\n')[1] ?? '', 'base64').toString();
     return [texts.get('config'), texts.get('secret'), anchors];
   };
   const token = () =>
-    textsIn(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`).get('token');
+    volumeFiles(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`).get('token');
   return { ...made, putAll, breakAll, shown, token };
 }
 
@@ -63,7 +63,7 @@ test('a pod waits for what there is not, and shows what there is', async () => {
   node.kill();
 });
 
-test.each(PART_TROUBLES)('a pod goes on as it was, and catches up, when all of it suffers: %s', async (how) => {
+test.each(API_PART_FAULTS)('a pod goes on as it was, and catches up, when all of it suffers: %s', async (how) => {
   const { node, putAll, breakAll, shown, token, runs } = await story();
   putAll('1');
   node.perform({ kind: 'createPod', pod: web });
@@ -83,7 +83,7 @@ test.each(PART_TROUBLES)('a pod goes on as it was, and catches up, when all of i
   node.kill();
 });
 
-test('of the troubles of a part only that part knows', async () => {
+test('of the faults of a part only that part knows', async () => {
   const { node, putAll, shown } = await story();
   putAll('1');
   node.perform({ kind: 'createPod', pod: web });

@@ -1,7 +1,7 @@
 /** What a node asks its API server for while nothing happens. */
 import { describe, expect, test } from '@jest/globals';
 import { olderCluster, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { clusterNode, MINUTE } from './clusterNode.ts';
 

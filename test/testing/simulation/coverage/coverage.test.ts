@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AnyStateMachine, createActor, createMachine } from 'xstate';
 import { machines } from '../../../../machines/drawing/charts.ts';
-import { misfitsOf, staleIn } from '../../../../testing/simulation/coverage/check.ts';
+import { coverageProblems, staleReasons } from '../../../../testing/simulation/coverage/check.ts';
 import { Coverage } from '../../../../testing/simulation/coverage/coverage.ts';
-import { lineOf, pageOf } from '../../../../testing/simulation/coverage/report.ts';
+import { formatPage, formatTransition } from '../../../../testing/simulation/coverage/report.ts';
 import { keyOf, statesOf, transitionsOf } from '../../../../testing/simulation/coverage/transitions.ts';
 import { reasonOf, unreached } from '../../../../testing/simulation/coverage/unreached.ts';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
 import type { Violation } from '../../../../testing/simulation/invariants/invariant.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
 import { pointedStories } from '../../../../testing/simulation/stories/pointedStories.ts';
@@ -35,7 +35,7 @@ test('what was not entered and not taken is told by its name, also among several
   expect(missedStates).toEqual(['broken']);
   expect(transitions).toHaveLength(3);
   expect(missed.map(keyOf)).toEqual(['lamp off press 0', 'lamp on press 0']);
-  const page = pageOf({ byAll: coverage, byPointed: new Coverage() }, [lamp], 0);
+  const page = formatPage({ byAll: coverage, byPointed: new Coverage() }, [lamp], 0);
   expect(page).toContain('| [lamp](charts/lamp.md) | 2 of 3 | 1 of 3 | 0 |');
   expect(page).toContain('## lamp\n\nNever entered: `broken`.\n');
 });
@@ -65,19 +65,19 @@ test('a simulation takes transitions of the machines that run in it', async () =
 });
 
 test('each reason why a transition is not taken is that of one that there is', () => {
-  expect(staleIn(machines)).toEqual([]);
-  expect(staleIn(machines.filter(({ id }) => id !== 'probe')).join()).toContain('"machine":"probe"');
+  expect(staleReasons(machines)).toEqual([]);
+  expect(staleReasons(machines.filter(({ id }) => id !== 'probe')).join()).toContain('"machine":"probe"');
 });
 
 test('what is not taken without a reason, and what is taken although there is one, are told by their names', () => {
   const [probe] = machines.filter(({ id }) => id === 'probe');
   if (probe === undefined) throw new Error('there is no machine of probes');
-  const untaken = misfitsOf(new Coverage(), [probe]).filter((each) => !each.startsWith('a reason for no'));
+  const untaken = coverageProblems(new Coverage(), [probe]).filter((each) => !each.startsWith('a reason for no'));
   expect(untaken).toContain('not taken, without a reason: probe unknown.waiting timer.elapsed 0');
   expect(untaken.filter((each) => each.includes('xstate.error.actor'))).toEqual([]);
   const everything = new Coverage();
   everything.of = (machine) => ({ ...new Coverage().of(machine), missed: [], missedStates: [] });
-  const taken = misfitsOf(everything, machines);
+  const taken = coverageProblems(everything, machines);
   expect(taken).toContain(
     'taken, although there is a reason why it is not: probe unknown.probing xstate.error.actor.0.probe.unknown.probing 0',
   );
@@ -96,7 +96,7 @@ const brokenBy = (title: string): Promise<Violation | undefined> => {
   return told;
 };
 async function tellPointed(title: string): Promise<Violation | undefined> {
-  const story = pointedStories[title] ?? { struck: [], moments: [], lastsMs: 0 };
+  const story = pointedStories[title] ?? { targetedFaults: [], actions: [], lastsMs: 0 };
   return (await playPointed(story, { invariants, inspect: byPointed.note })).violation;
 }
 
@@ -125,7 +125,7 @@ describe('the page', () => {
     const lines = linesOf(machine);
     expect(lines).toHaveLength(transitionsOf(machine).length - rowOf(machine).taken);
     const known = transitionsOf(machine).filter((each) => reasonOf(each) !== undefined);
-    expect(known.map(lineOf)).toEqual(expect.arrayContaining(lines));
+    expect(known.map(formatTransition)).toEqual(expect.arrayContaining(lines));
   });
 
   test.each(all)('says nothing of %s that pointed stories show to be otherwise', async (_, machine) => {
@@ -133,13 +133,13 @@ describe('the page', () => {
     const { missed, missedStates, transitions } = byPointed.of(machine);
     // What it says they reach they still do: else write it anew (`npm run soak -- --coverage`), or mend the story.
     expect(transitions.length - missed.length).toBeGreaterThanOrEqual(rowOf(machine).pointed);
-    const unmissed = linesOf(machine).filter((line) => !missed.map(lineOf).includes(line));
+    const unmissed = linesOf(machine).filter((line) => !missed.map(formatTransition).includes(line));
     expect(unmissed).toEqual([]);
     const named = /^Never entered: (.*)\.$/m.exec(sectionOf(machine))?.[1] ?? '';
     const entered = statesOf(machine).filter(
       (state) => named.includes(`\`${state}\``) && !missedStates.includes(state),
     );
     expect(entered).toEqual([]);
-    expect(misfitsOf(byPointed, [machine]).filter((each) => each.startsWith('taken, although'))).toEqual([]);
+    expect(coverageProblems(byPointed, [machine]).filter((each) => each.startsWith('taken, although'))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Tells a short story with every fault at each of its calls, and with faults and deeds that are drawn. */
+/** Tells a short story with every fault at each of its calls, and with faults and actions that are drawn. */
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { runProgram } from '../../../../host/program.ts';
@@ -38,7 +38,7 @@ export function withEveryFault(title: string): void {
   let story: ToldOfStory;
   beforeAll(async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    process.stderr.write(`faults and deeds, '${title}': seed ${seed}\n`);
+    process.stderr.write(`faults and actions, '${title}': seed ${seed}\n`);
     story = await tellStory(title, seed);
   }, LIMIT_MS);
 

@@ -1,27 +1,27 @@
 import { expect, test } from '@jest/globals';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
-import { Spells } from '../../../../testing/simulation/faults/spells.ts';
-import { Watches } from '../../../../testing/simulation/faults/watches.ts';
+import { DirectoryWatches } from '../../../../testing/simulation/faults/directoryWatches.ts';
+import { TemporaryFaults } from '../../../../testing/simulation/faults/temporaryFaults.ts';
 import { gatedFiles } from '../../../../testing/simulation/host/gatedFiles.ts';
-import { type Fate, Gate } from '../../../../testing/simulation/run/outside.ts';
+import { type CallFault, Gate } from '../../../../testing/simulation/run/gate.ts';
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 import { signal } from '../../../volume/onDisk.ts';
 
-/** The files of an agent whose calls have this fate, beside those of whoever else is there. */
-function withFate(fate: Fate) {
+/** The files of an agent whose calls have this fault, beside those of whoever else is there. */
+function withFate(fault: CallFault) {
   const clock = new Schedule(0);
   const disk = new MemoryDisk(() => 0);
   const files = new MemoryFiles(disk);
   const gate = new Gate({
     clock,
-    plan: () => fate,
+    plan: () => fault,
     faultsEnded: async () => {},
     nextIndex: () => 0,
     onCall: () => {},
-    onDeath: () => gate.close({ cutsCalls: true }),
+    onAgentDied: () => gate.close({ cutsCalls: true }),
   });
-  return { disk, files, gated: gatedFiles(files, gate, new Watches(clock, new Spells(clock))) };
+  return { disk, files, gated: gatedFiles(files, gate, new DirectoryWatches(clock, new TemporaryFaults(clock))) };
 }
 type Files = ReturnType<typeof withFate>['files'];
 type Gated = ReturnType<typeof withFate>['gated'];

@@ -3,7 +3,7 @@ import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import { striking } from '../../../../testing/simulation/stories/striking.ts';
+import { planTargetedFaults } from '../../../../testing/simulation/stories/targetedFaults.ts';
 
 test.each([
   ['UNKNOWN', 'exited', 128],
@@ -13,7 +13,9 @@ test.each([
   ['CANCELLED', 'created', undefined],
   ['RESOURCE_EXHAUSTED', 'created', undefined],
 ])('a container whose start fails with %s is %s, as with containerd', async (code, state, exitCode) => {
-  const faults = striking([{ call: { room: 'runtime', name: 'startContainer' }, fate: { kind: 'fail', code } }]);
+  const faults = planTargetedFaults([
+    { call: { target: 'runtime', name: 'startContainer' }, fault: { kind: 'fail', code } },
+  ]);
   const node = await simulateNode({ seed: 1, faults });
   node.apply(manifest('web'));
   while (faults.left() > 0) await node.advance(1);
@@ -25,9 +27,9 @@ test('a container whose start fails has ended for whoever looks on', async () =>
   const onEffect = ({ kind, container }: RuntimeEffect) => {
     if (container?.podName.startsWith('web-')) effects.push(kind);
   };
-  const lookingOn: Invariant = { number: 4, says: '', follow: () => ({ onEffect }) };
-  const fate = { kind: 'fail', code: 'UNKNOWN' } as const;
-  const faults = striking([{ call: { room: 'runtime', name: 'startContainer' }, fate }]);
+  const lookingOn: Invariant = { number: 4, description: '', follow: () => ({ onEffect }) };
+  const fault = { kind: 'fail', code: 'UNKNOWN' } as const;
+  const faults = planTargetedFaults([{ call: { target: 'runtime', name: 'startContainer' }, fault }]);
   const node = await simulateNode({ seed: 1, faults, invariants: [lookingOn] });
   node.apply(manifest('web'));
   while (faults.left() > 0) await node.advance(1);
@@ -35,8 +37,8 @@ test('a container whose start fails has ended for whoever looks on', async () =>
 });
 
 test('an agent that cannot follow the events of its runtime finds an end with its next list, and follows them again', async () => {
-  const { call, ...struck } = { call: { room: 'runtime', name: 'getContainerEvents' } as const, times: 1 };
-  const faults = striking([{ call, fate: { kind: 'fail', code: 'UNAVAILABLE' }, ...struck }]);
+  const { call, ...struck } = { call: { target: 'runtime', name: 'getContainerEvents' } as const, times: 1 };
+  const faults = planTargetedFaults([{ call, fault: { kind: 'fail', code: 'UNAVAILABLE' }, ...struck }]);
   const asked: number[] = [];
   const node = await simulateNode({
     seed: 1,

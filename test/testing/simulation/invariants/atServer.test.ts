@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ApiPod, PodWrite } from '../../../../testing/simulation/cluster/apiPod.ts';
-import type { TokenAsked } from '../../../../testing/simulation/cluster/tokenAsked.ts';
+import type { TokenRequest } from '../../../../testing/simulation/cluster/tokenRequest.ts';
 import { atServer } from '../../../../testing/simulation/invariants/atServer.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 
@@ -10,20 +10,20 @@ const web: ApiPod = {
   namespace: 'default',
   name: 'web',
   node: 'node-1',
-  mirrored: undefined,
+  mirroredUid: undefined,
   isDeleted: false,
   phase: 'Running',
   status: { phase: 'Running', podIP: '10.0.0.1' },
 };
 const own = (status: object) => ({ metadata: { uid: 'uid-1', namespace: 'default', name: 'web' }, status });
 const MINUTE = 60_000;
-const TOKEN: TokenAsked = {
+const TOKEN: TokenRequest = {
   path: '/token',
   podUid: 'uid-1',
   podName: 'web',
   audience: 'vault',
   seconds: 600,
-  isMade: true,
+  isIssued: true,
 };
 
 /** What is said of a node and its server. */
@@ -32,7 +32,7 @@ function watchedServer() {
   const state = {
     touchedAt: 0,
     elapsed: 0,
-    isTroubled: false,
+    hasFault: false,
     isDeletedByNode: true,
     pods: [web] as readonly ApiPod[],
     here: [own(web.status)] as readonly object[],
@@ -42,7 +42,7 @@ function watchedServer() {
   const tell = (write: PodWrite) => {
     for (const each of listeners) each(write);
   };
-  let tellToken: (asked: TokenAsked) => void = () => {};
+  let tellToken: (asked: TokenRequest) => void = () => {};
   let tellIdle: (path: string, patch: string) => void = () => {};
   const watched = {
     agent: { pods: () => state.here },
@@ -55,7 +55,7 @@ function watchedServer() {
         },
       },
     },
-    deeds: {
+    actions: {
       get touchedAt() {
         return state.touchedAt;
       },
@@ -74,8 +74,8 @@ function watchedServer() {
       },
       isDeletedByNode: () => state.isDeletedByNode,
       pods: () => state.pods,
-      get isTroubled() {
-        return state.isTroubled;
+      get hasFault() {
+        return state.hasFault;
       },
     },
   };
@@ -90,7 +90,7 @@ function watchedServer() {
       tell({ type, before, now });
       return said();
     },
-    askToken: (after: number, more: Partial<TokenAsked> = {}) => {
+    askToken: (after: number, more: Partial<TokenRequest> = {}) => {
       state.elapsed += after;
       tellToken({ ...TOKEN, ...more });
       return said();
@@ -102,7 +102,7 @@ function watchedServer() {
     },
     ask: (name: string, after: number) => {
       state.elapsed += after;
-      following.onCall?.({ room: 'api', name, about: '/web', writes: false });
+      following.onCall?.({ target: 'api', name, about: '/web', writes: false });
       return said();
     },
   };
@@ -139,7 +139,7 @@ test('a pod that the node lets go has ended, and nothing of it runs', () => {
     'default/web: it is gone from the API server, and main runs on',
   ]);
   // By force, or as a mirror, it may.
-  expect(write('DELETED', web, { ...web, mirrored: 'uid-2' })).toEqual([]);
+  expect(write('DELETED', web, { ...web, mirroredUid: 'uid-2' })).toEqual([]);
   state.isDeletedByNode = false;
   expect(write('DELETED', web, web)).toEqual([]);
 });
@@ -160,12 +160,12 @@ test('at rest the server has what the node has', () => {
 
 test('at rest a static pod has its mirror, and each mirror its static pod', () => {
   const { state, atRest } = watchedServer();
-  state.pods = [{ ...web, uid: 'mirror', mirrored: 'uid-1' }];
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1' }];
   expect(atRest()).toEqual([]);
   state.here = [own({ ...web.status, phase: 'Pending' })];
-  state.pods = [{ ...web, uid: 'mirror', mirrored: 'uid-1', status: { ...web.status, phase: 'Failed' } }];
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1', status: { ...web.status, phase: 'Failed' } }];
   expect(atRest()).toEqual(['the API server has default/web Failed, the node Pending']);
-  state.pods = [{ ...web, uid: 'mirror', mirrored: 'uid-2' }];
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-2' }];
   expect(atRest()).toEqual([
     'the API server does not have default/web',
     'the API server has default/web, and the node does not',
@@ -188,9 +188,9 @@ test('while nothing happens nothing is asked but that the node is alive', () => 
   expect([...ask('watch pods', MINUTE), ...ask('get pods', MINUTE)]).toEqual([]);
   following.onEvent?.({} as never);
   expect(ask('create events', MINUTE)).toEqual([]);
-  state.isTroubled = true;
+  state.hasFault = true;
   expect(ask('create events', 2 * MINUTE)).toEqual([]);
-  state.isTroubled = false;
+  state.hasFault = false;
   state.touchedAt = state.elapsed + MINUTE;
   expect(ask('create events', 2 * MINUTE)).toEqual([]);
   expect(ask('create events', 1).length).toBe(1);
@@ -209,11 +209,11 @@ test('another token is asked for when the last one gets old, or is lost', () => 
   expect(askToken(0, { audience: 'other' })).toEqual([]);
   expect(askToken(0, { podUid: 'uid-2' })).toEqual([]);
   following.onCall?.(
-    { room: 'api', name: 'create serviceaccounts/token', about: '/token', writes: true },
+    { target: 'api', name: 'create serviceaccounts/token', about: '/token', writes: true },
     { kind: 'hang' },
   );
   expect(askToken(1_000)).toEqual([]);
-  following.onLifeBegan?.();
+  following.onAgentStarted?.();
   expect(askToken(1_000)).toEqual([]);
   following.beforeJump?.();
   expect(askToken(1_000)).toEqual([]);
@@ -223,7 +223,7 @@ test('another token is asked for when the last one gets old, or is lost', () => 
 test('no token is asked for a pod of which the node has heard that it is gone', () => {
   const { askToken, write } = watchedServer();
   write('DELETED', web, phase('Failed'));
-  expect(askToken(MINUTE, { isMade: false })).toEqual([]);
-  expect(askToken(1, { isMade: false })).toEqual(['a token is asked for web, which is gone from the API server']);
-  expect(askToken(1, { isMade: false, podUid: 'uid-2' })).toEqual([]);
+  expect(askToken(MINUTE, { isIssued: false })).toEqual([]);
+  expect(askToken(1, { isIssued: false })).toEqual(['a token is asked for web, which is gone from the API server']);
+  expect(askToken(1, { isIssued: false, podUid: 'uid-2' })).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Keyframe } from '../../../../actors/node/nodeAgent.ts';
 import { bounded } from '../../../../testing/simulation/invariants/bounded.ts';
-import type { Following, Invariant, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
+import type { Hooks, Invariant, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import type { Story } from '../../../../testing/simulation/stories/story.ts';
@@ -11,7 +11,7 @@ const story: Story = {
   seed: 1,
   faults: [],
   lastsMs: 30_000,
-  moments: [{ at: 0, deed: { kind: 'apply', pod: crashing } }],
+  actions: [{ at: 0, action: { kind: 'apply', pod: crashing } }],
 };
 
 /** What an agent keeps that forgets nothing, after so many starts of containers. */
@@ -20,7 +20,7 @@ type Kept = (starts: number) => object;
 /** The invariant, over an agent whose contexts hold this as well for as long as it lives. */
 const leaking = (kept: Kept): Invariant => ({
   ...bounded,
-  follow: (watched, violated): Following => {
+  follow: (watched, violated): Hooks => {
     let starts = 0;
     const leaky: Watched = Object.create(watched, {
       agent: {
@@ -32,7 +32,7 @@ const leaking = (kept: Kept): Invariant => ({
     });
     return {
       ...bounded.follow(leaky, violated),
-      onLifeBegan: () => {
+      onAgentStarted: () => {
         starts = 0;
       },
       onEffect: ({ kind, container }) => {
@@ -81,11 +81,11 @@ function toldOf(first: object, then: object, by: 'itself' | 'another'): string[]
   const told: string[] = [];
   let [frame, life] = [first, 1];
   const watched = {
-    deeds: { wanted: new Map() },
+    actionLog: { wanted: new Map() },
     timers: 0,
     root: { getSnapshot: () => ({}) },
     agent: { keyframe: () => frame },
-    get life() {
+    get agentNumber() {
       return life;
     },
   };
@@ -102,7 +102,7 @@ async function writtenDown(): Promise<Keyframe> {
   const frames: Keyframe[] = [];
   const follow: Invariant['follow'] = (watched) => ({
     settled: () => {
-      if (watched.agent && watched.deeds.wanted.size === 0) frames.push(watched.agent.keyframe());
+      if (watched.agent && watched.actionLog.wanted.size === 0) frames.push(watched.agent.keyframe());
     },
   });
   await play(story, { invariants: [{ ...bounded, follow }] });
@@ -147,10 +147,10 @@ test('a warning that comes again is no leak, but one that a new agent does not h
 
 test('an actor and timers that are left over are found', () => {
   const told: string[] = [];
-  const now = { actors: 1, timers: 7, life: 1 };
+  const now = { actors: 1, timers: 7, agentNumber: 1 };
   const leaf = { getSnapshot: () => ({}) };
   const watched = {
-    deeds: { wanted: new Map() },
+    actionLog: { wanted: new Map() },
     agent: { keyframe: () => ({}) },
     root: {
       getSnapshot: () => ({ children: Object.fromEntries(Array.from({ length: now.actors }, (_, at) => [at, leaf])) }),
@@ -158,8 +158,8 @@ test('an actor and timers that are left over are found', () => {
     get timers() {
       return now.timers;
     },
-    get life() {
-      return now.life;
+    get agentNumber() {
+      return now.agentNumber;
     },
   };
   // Of the simulation it looks at nothing else.
@@ -171,7 +171,7 @@ test('an actor and timers that are left over are found', () => {
     'of an agent without pods: 3 actors, where 2 are enough',
     'of an agent without pods: 10 timers, where 7 are enough',
   ]);
-  Object.assign(now, { actors: 1, timers: 7, life: 2 });
+  Object.assign(now, { actors: 1, timers: 7, agentNumber: 2 });
   settled?.();
   expect(told).toHaveLength(4);
 });
@@ -194,9 +194,9 @@ test('an agent that has yet to read one of its sources is not compared with one 
     lastsMs: 30_000,
     overtakes: true,
     hasUrl: true,
-    moments: [
-      { at: 19_876, deed: { kind: 'url', trouble: 'hanging', forMs: 21_411 } },
-      { at: 22_302, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },
+    actions: [
+      { at: 19_876, action: { kind: 'url', fault: 'hanging', forMs: 21_411 } },
+      { at: 22_302, action: { kind: 'stopAgent', drains: true, downMs: 0 } },
     ],
   };
   expect((await play(late, { invariants: [bounded] })).violation).toBeUndefined();

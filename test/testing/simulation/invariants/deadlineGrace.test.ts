@@ -7,7 +7,7 @@ const pod = aPod({ terminationGracePeriodSeconds: 20 });
 const { uid } = pod.metadata;
 
 /** What the invariant says where the end of a pod begins, something else happens, and then its end is told. */
-function said(termination: object, meanwhile: 'beforeJump' | 'onLifeBegan' | undefined = undefined): string[] {
+function said(termination: object, meanwhile: 'beforeJump' | 'onAgentStarted' | undefined = undefined): string[] {
   const broken: string[] = [];
   // It looks at nothing but what it is told.
   const following = deadlineGrace.follow({} as Watched, (message) => void broken.push(message));
@@ -52,7 +52,7 @@ test('a pod that starts again may show its first end after its second one began'
   expect(broken).toHaveLength(1);
 });
 
-test.each(['beforeJump', 'onLifeBegan'] as const)(
+test.each(['beforeJump', 'onAgentStarted'] as const)(
   'what is told after %s is not compared with what was before',
   (each) => {
     expect(said({ at: 60_000 }, each)).toEqual([]);

@@ -48,7 +48,7 @@ function waiting() {
     explain: (more: object) => {
       explanation = more;
     },
-    pass: (ms: number) => clock.pass(ms, async () => {}),
+    pass: (ms: number) => clock.advance(ms, async () => {}),
     jump: (ms: number) => {
       beforeJump?.();
       clock.jump(ms);

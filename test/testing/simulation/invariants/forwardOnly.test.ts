@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
-import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import { PATHS } from '../../../../testing/simulation/host/host.ts';
 import { watchedNode } from './watchedNode.ts';
 
 /** Another run of what has ended. */
@@ -64,7 +64,7 @@ test('an agent tells on what the runtime or the logs still know after a restart'
   expect(said()).toEqual(['main: restartCount 1 became 0']);
   report(counted(status, 1));
   restart();
-  const entries = { room: 'disk', name: 'entries', about: dirname(main?.logPath ?? ''), writes: false } as const;
+  const entries = { target: 'disk', name: 'entries', about: dirname(main?.logPath ?? ''), writes: false } as const;
   following.onCall?.(entries, { kind: 'fail', code: 'EMFILE' });
   report(counted(status, 0));
   expect(said()).toEqual([]);
@@ -85,7 +85,7 @@ test('what an agent makes tells nothing of what it has found', async () => {
     report(counted(status, 1));
     said();
     restart();
-    following.onLifeBegan();
+    following.onAgentStarted();
     if (isMade) following.onEffect?.({ kind: 'created', sandbox, container });
     report(counted(status, 0));
     expect(said()).toEqual(told);
@@ -101,7 +101,7 @@ test('how a container had ended no later agent knows once somebody else has remo
   restart();
   report(again(status));
   expect(said()).toEqual(['setup: left the terminated state']);
-  following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: 'another', writes: true });
+  following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about: 'another', writes: true });
   node.host.runtime.removeSandbox(sandbox?.id ?? '');
   report({});
   restart();
@@ -113,7 +113,7 @@ test('what an agent has removed itself it has to know, unless the whole pod has 
   const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const ended = node.host.containers().find(({ containerName }) => containerName === 'setup');
   report({});
-  following.onCall?.({ room: 'runtime', name: 'removeContainer', about: ended?.id ?? '', writes: true });
+  following.onCall?.({ target: 'runtime', name: 'removeContainer', about: ended?.id ?? '', writes: true });
   dropAll();
   restart();
   report(again(status));
@@ -124,7 +124,7 @@ test('what it asked to remove in vain, and what the runtime has forgotten since,
   const { node, status, following, report, said, restart } = await watchedNode();
   report({});
   for (const { id } of node.host.containers())
-    following.onCall?.({ room: 'runtime', name: 'removeContainer', about: id, writes: true });
+    following.onCall?.({ target: 'runtime', name: 'removeContainer', about: id, writes: true });
   for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
   restart();
   report(again(status));
@@ -135,7 +135,7 @@ test('a pod that was removed to its last sandbox may begin anew under the next a
   const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const [sandbox] = node.host.sandboxes();
   report({});
-  following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
+  following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
   dropAll();
   restart();
   report(again(status));
@@ -195,7 +195,7 @@ test('a new agent begins a pod anew that was not wanted for a while, which none 
   const { node, status, report, said, nextLife } = await watchedNode();
   const startTime = '2026-01-01T00:00:30Z';
   report({});
-  node.deeds.beginAnew('default/web-node-1', node.elapsed);
+  node.actionLog.noteReset('default/web-node-1', node.elapsed);
   await node.advance(1_000);
   nextLife();
   report({ ...again(status), startTime });
@@ -209,7 +209,7 @@ test('a new agent begins a pod anew that was not wanted for a while, which none 
 test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
   const { node, report, said, nextLife } = await watchedNode();
   const [pod] = node.pods();
-  const saved = `${PLACES.root}/statelet/statuses/${pod?.metadata.uid}.json`;
+  const saved = `${PATHS.root}/statelet/statuses/${pod?.metadata.uid}.json`;
   report({ phase: 'Failed' });
   for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
   nextLife();
@@ -231,7 +231,7 @@ test.each([
   report({ phase: 'Failed' });
   nextLife();
   for (const { id: about } of node.host.sandboxes())
-    if (isOwn) following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about, writes: true });
+    if (isOwn) following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about, writes: true });
   dropAll();
   report({ phase: 'Pending' });
   expect(said()).toEqual(told);
@@ -292,7 +292,7 @@ test('what is left of a pod that is gone may end otherwise under the next agent,
 test('the end of a pod that is told before it is on disk is told too soon, where nothing keeps it from there', async () => {
   const { node, hooks, report, said, restart } = await watchedNode();
   restart();
-  hooks.onLifeBegan?.();
+  hooks.onAgentStarted?.();
   report({ phase: 'Failed', message: 'Pod was rejected: no room' });
   expect(said()).toEqual([]);
   report({ phase: 'Failed' });
@@ -308,7 +308,7 @@ test('a pod that a node would not take the next agent may take, but no later one
   expect(said()).toEqual(['phase Failed became Running']);
   report(rejected);
   restart();
-  following.onLifeBegan();
+  following.onAgentStarted();
   report({ phase: 'Running' });
   expect(said()).toEqual([]);
   report({ phase: 'Failed' });
@@ -325,7 +325,7 @@ test.each([
   report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
   if (Object.keys(edit).length > 0) apply(edit);
   restart();
-  following.onLifeBegan();
+  following.onAgentStarted();
   report({ phase: 'Running', qosClass: 'Burstable' });
   expect(said()).toEqual(told);
   node.kill();

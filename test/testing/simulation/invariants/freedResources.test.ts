@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { freedResources } from '../../../../testing/simulation/invariants/freedResources.ts';
-import type { Following, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
+import type { Hooks, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { podWith } from '../../../fakes/pods.ts';
 
 const CAPACITY = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 10 };
@@ -11,7 +11,7 @@ function watching() {
   const running = new Set<string>();
   const host = { running: () => [...running].map((podUid) => ({ podUid })) };
   const watched = { host, capacity: CAPACITY } as unknown as Watched;
-  const following: Following = freedResources.follow(watched, (message) => void broken.push(message));
+  const following: Hooks = freedResources.follow(watched, (message) => void broken.push(message));
   const show = (name: string, status: object, tree: { termination?: object; container?: string } = {}) => {
     const { termination, container = 'done' } = tree;
     const containers = [{ name: 'main', image: 'a:1', resources: { requests: { cpu: '1500m' } } }];
@@ -22,7 +22,7 @@ function watching() {
   };
   const refuse = (name: string) =>
     show(name, { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' });
-  return { show, refuse, running, restart: () => following.onLifeBegan?.(), said: () => broken.splice(0) };
+  return { show, refuse, running, restart: () => following.onAgentStarted?.(), said: () => broken.splice(0) };
 }
 
 const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };

@@ -12,7 +12,13 @@ async function watchedNode() {
   const [pod] = node.pods();
   if (pod === undefined) throw new Error('the node has no pod');
   const trees = new Map<string, object>();
-  const watched = { host: node.host, deeds: node.deeds, life: 1, podOf: () => pod, agent: { trees: () => trees } };
+  const watched = {
+    host: node.host,
+    actionLog: node.actionLog,
+    agentNumber: 1,
+    podOf: () => pod,
+    agent: { trees: () => trees },
+  };
   const broken: string[] = [];
   const following = graceShrinks.follow(watched as unknown as Watched, (message) => void broken.push(message));
   const ends = (seconds: number, until: number) =>
@@ -24,12 +30,12 @@ async function watchedNode() {
     } as never);
   const goesOn = () =>
     following.onStatus?.({ uid: pod.metadata.uid, removed: false, tree: { state: 'active' }, pod } as never);
-  const call = (name: string, about: string) => following.onCall?.({ room: 'runtime', name, about, writes: true });
+  const call = (name: string, about: string) => following.onCall?.({ target: 'runtime', name, about, writes: true });
   const stop = (about: string, graceSeconds: number) =>
-    following.onCall?.({ room: 'runtime', name: 'stopContainer', about, writes: true, graceSeconds });
+    following.onCall?.({ target: 'runtime', name: 'stopContainer', about, writes: true, graceSeconds });
   const restart = () => {
-    watched.life += 1;
-    following.onLifeBegan?.();
+    watched.agentNumber += 1;
+    following.onAgentStarted?.();
   };
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
   return { node, ends, goesOn, call, stop, said, restart, trees, uid: pod.metadata.uid };

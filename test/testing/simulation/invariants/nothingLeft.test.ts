@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { PLACES } from '../../../../testing/simulation/host/host.ts';
-import type { Following, Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import { PATHS } from '../../../../testing/simulation/host/host.ts';
+import type { Hooks, Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { nothingLeft } from '../../../../testing/simulation/invariants/nothingLeft.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
@@ -8,7 +8,7 @@ import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 /** A node on which one pod runs and another did, what is said of it at rest, and the UID of the one that is gone. */
 async function afterAnother() {
   const broken: string[] = [];
-  let following: Following = {};
+  let following: Hooks = {};
   const watching: Invariant = {
     ...nothingLeft,
     follow: (watched) => {
@@ -42,15 +42,15 @@ test('what is left of a pod that is gone is found while others run', async () =>
   const { node, said, gone } = await afterAnother();
   await node.advance(60_000);
   const { disk, files } = node.host;
-  disk.makeDirectories(`${PLACES.root}/pods/${gone}`);
-  disk.makeDirectories(`${PLACES.logs}/default_gone-node-1_${gone}`);
-  const fact = `${PLACES.root}/statelet/manifests/sha256-0.json`;
+  disk.makeDirectories(`${PATHS.root}/pods/${gone}`);
+  disk.makeDirectories(`${PATHS.logs}/default_gone-node-1_${gone}`);
+  const fact = `${PATHS.root}/statelet/manifests/sha256-0.json`;
   await files.writeFile(fact, JSON.stringify({ metadata: { uid: gone } }));
-  const link = `${PLACES.logs}/../containers/gone-node-1_default_main-0.log`;
-  await files.symlink(`${PLACES.logs}/default_gone-node-1_${gone}/main/0.log`, link);
+  const link = `${PATHS.logs}/../containers/gone-node-1_default_main-0.log`;
+  await files.symlink(`${PATHS.logs}/default_gone-node-1_${gone}/main/0.log`, link);
   expect(said()).toEqual([
-    `${PLACES.root}/pods/${gone}`,
-    `${PLACES.logs}/default_gone-node-1_${gone}`,
+    `${PATHS.root}/pods/${gone}`,
+    `${PATHS.logs}/default_gone-node-1_${gone}`,
     expect.stringMatching(/containers\/gone-node-1_default_main-0\.log$/),
     fact,
   ]);

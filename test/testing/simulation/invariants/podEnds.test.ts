@@ -109,7 +109,7 @@ test.each([
   (_, name, about, code) => {
     const { ends, effect, reportNotFound } = history();
     effect('ended', 'main', { exitCode: 1 });
-    ends.noteCall({ room: 'runtime', name, about, writes: true });
+    ends.noteCall({ target: 'runtime', name, about, writes: true });
     effect('removed', 'main', { exitCode: 1, state: 'exited' });
     expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(1);
     reportNotFound('main');

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { Mount } from '../../../../cri/generated/runtime.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
-import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import { PATHS } from '../../../../testing/simulation/host/host.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { startOrder } from '../../../../testing/simulation/invariants/startOrder.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
@@ -39,7 +39,7 @@ async function watchedNode(spec: Partial<ManifestSpec> = {}) {
     if (made === undefined) throw new Error(`there is no container ${name}`);
     return made;
   };
-  const call = (name: string, about: string) => following.onCall?.({ room: 'runtime', name, about, writes: true });
+  const call = (name: string, about: string) => following.onCall?.({ target: 'runtime', name, about, writes: true });
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
   return {
     node,
@@ -72,7 +72,7 @@ test('no sandbox is made before the volumes of its pod', async () => {
 });
 
 test('no container starts after its stop was asked for, or that of its sandbox', async () => {
-  const { node, sandbox, found, call, start, onLifeBegan, said } = await watchedNode();
+  const { node, sandbox, found, call, start, onAgentStarted, said } = await watchedNode();
   start('main');
   expect(said()).toEqual([]);
   for (const [name, id] of [
@@ -82,7 +82,7 @@ test('no container starts after its stop was asked for, or that of its sandbox',
     call(name, id);
     start('main');
     expect(said()).toEqual(['main: started after its stop was asked for']);
-    onLifeBegan?.();
+    onAgentStarted?.();
   }
   start('main');
   expect(said()).toEqual([]);
@@ -148,10 +148,10 @@ test('no container starts before those that come before it have had their turn',
   first.state = { waiting: { reason: 'ContainerCreating' } };
   const recordTurn = () =>
     onCall?.({
-      room: 'disk',
+      target: 'disk',
       name: 'mkdir',
       writes: true,
-      about: `${PLACES.root}/pods/${pod.metadata.uid}/containers/helper`,
+      about: `${PATHS.root}/pods/${pod.metadata.uid}/containers/helper`,
     });
   recordTurn();
   start('helper');
@@ -178,8 +178,8 @@ test.each([
   first.state = { waiting: { reason: 'ImageInspectError' } };
   onStatus?.({ uid, pod, removed: false } as unknown as PodChange);
   first.state = { waiting: { reason: 'ContainerCreating' } };
-  const about = `${PLACES.root}/pods/${uid}/containers/helper`;
-  onCall?.({ room: 'disk', name: 'mkdir', writes: true, about });
+  const about = `${PATHS.root}/pods/${uid}/containers/helper`;
+  onCall?.({ target: 'disk', name: 'mkdir', writes: true, about });
   start('helper');
   expect(said()).toEqual(says);
   node.kill();
@@ -218,7 +218,7 @@ test('a container starts with what it asks for mounted, and with nothing else', 
   ]);
   mounts.splice(0, Infinity, ...asMade);
   const { disk, files } = node.host;
-  const ofPod = `${PLACES.root}/pods/${pod.metadata.uid}`;
+  const ofPod = `${PATHS.root}/pods/${pod.metadata.uid}`;
   for (const place of ['volumes/kubernetes.io~empty-dir/memory', 'volume-subpaths/cache/main/0'])
     disk.unmount(`${ofPod}/${place}`);
   await files.rm('/etc/hosts');

@@ -66,7 +66,7 @@ test('an end that was left to be told is on disk no more once it was told, and m
   const { node, hooks, report, leaveEnd, said, restart } = await watchedNode();
   const left = await leaveEnd();
   restart();
-  hooks.onLifeBegan?.();
+  hooks.onAgentStarted?.();
   report({});
   report({ phase: 'Failed' });
   await node.host.files.rm(left, {});

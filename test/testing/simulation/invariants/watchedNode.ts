@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
-import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import { PATHS } from '../../../../testing/simulation/host/host.ts';
 import { forwardOnly } from '../../../../testing/simulation/invariants/forwardOnly.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
@@ -21,20 +21,20 @@ export async function watchedNode(named?: string) {
   if (pod?.status === undefined) throw new Error('the node has no pod');
   const { status } = pod;
   const { uid, namespace, name } = pod.metadata;
-  const watched = { host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 };
+  const watched = { host: node.host, actionLog: node.actionLog, podOf: () => pod, agentNumber: 1, timers: 0 };
   const broken: string[] = [];
   const hooks = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
   /** The disk does not take how pods end. */
-  const trouble = () => {
-    const about = `${PLACES.root}/statelet/statuses`;
-    hooks.onCall?.({ room: 'disk', name: 'open', about, writes: true }, { kind: 'hang' });
+  const fault = () => {
+    const about = `${PATHS.root}/statelet/statuses`;
+    hooks.onCall?.({ target: 'disk', name: 'open', about, writes: true }, { kind: 'hang' });
   };
-  const onLifeBegan = () => {
-    hooks.onLifeBegan?.();
-    trouble();
+  const onAgentStarted = () => {
+    hooks.onAgentStarted?.();
+    fault();
   };
-  trouble();
-  const following = { ...hooks, onLifeBegan };
+  fault();
+  const following = { ...hooks, onAgentStarted };
   const report = (over: Partial<PodStatus>) =>
     following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
@@ -50,12 +50,12 @@ export async function watchedNode(named?: string) {
   };
   /** The agent leaves the end of the pod to be told; `isFinal`: that of one that nobody has removed. */
   const leaveEnd = async ({ isFinal = false } = {}) => {
-    const left = `${PLACES.root}/statelet/unacknowledged/${uid}.json`;
+    const left = `${PATHS.root}/statelet/unacknowledged/${uid}.json`;
     await node.host.files.mkdir(dirname(left), { recursive: true });
     await node.host.files.writeFile(left, JSON.stringify({ key: uid, value: { isFinal } }));
     return left;
   };
-  const restart = () => (watched.life += 1);
+  const restart = () => (watched.agentNumber += 1);
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
   return {
@@ -73,7 +73,7 @@ export async function watchedNode(named?: string) {
     restart,
     nextLife: () => {
       restart();
-      following.onLifeBegan();
+      following.onAgentStarted();
     },
   };
 }

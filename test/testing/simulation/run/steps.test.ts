@@ -17,10 +17,10 @@ function counted() {
     },
   });
   const actor = createActor(machine, {
-    inspect: (event) => void (event.type === '@xstate.snapshot' && steps.took(event)),
+    inspect: (event) => void (event.type === '@xstate.snapshot' && steps.noteEvent(event)),
   }).start();
   const enter = (add: number) => {
-    steps.entered();
+    steps.noteEntry();
     queueMicrotask(() => actor.send({ type: 'add', add }));
   };
   const nextTask = () => new Promise((resolve) => setImmediate(resolve));

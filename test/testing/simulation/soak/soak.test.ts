@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { invariants as all } from '../../../../testing/simulation/invariants/all.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import { invariants as all } from '../../../../testing/simulation/invariants/invariants.ts';
 import { type SoakOptions, soak } from '../../../../testing/simulation/soak/soak.ts';
-import { storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
 import { noSandbox } from '../noSandbox.ts';
 
 /** What a soak says, and what comes of it. */
@@ -138,7 +138,7 @@ describe('a soak that finds something', () => {
     const { story, number } = JSON.parse(await readFile(file, 'utf8'));
     const drawn = storyOfAnySize(5);
     expect(number).toBe(noSandbox.number);
-    expect(story.moments.length + story.faults.length).toBeLessThan(drawn.moments.length + drawn.faults.length);
+    expect(story.actions.length + story.faults.length).toBeLessThan(drawn.actions.length + drawn.faults.length);
   });
 
   test('keeps the story as it was drawn where it is stopped at once', async () => {

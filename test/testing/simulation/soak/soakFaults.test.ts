@@ -69,7 +69,7 @@ test('what cannot be told to its end is named and kept, and the next story is to
   const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
   const directory = mkdtempSync(join(tmpdir(), 'statelet-soak-'));
   const follow = () => ({
-    onLifeBegan: () => {
+    onAgentStarted: () => {
       throw new TypeError('of my own');
     },
   });
@@ -78,7 +78,7 @@ test('what cannot be told to its end is named and kept, and the next story is to
     expect(await soakFaults({ ...options, invariants: [{ ...noSandbox, follow }] })).toBe(false);
     expect(readdirSync(directory)).toEqual(['soak-1.json']);
     const { story, error } = JSON.parse(readFileSync(join(directory, 'soak-1.json'), 'utf8'));
-    expect(story).toMatchObject({ faults: [{ fate: expect.any(Object) }] });
+    expect(story).toMatchObject({ faults: [{ fault: expect.any(Object) }] });
     expect(error).toMatch(/^TypeError: of my own\n {4}at /);
   } finally {
     log.mockRestore();

@@ -1,13 +1,13 @@
 /** What a program gives that is no story is refused before anything of it is told. */
 import { expect, test } from '@jest/globals';
 import { checkStory } from '../../../../testing/simulation/stories/checkStory.ts';
-import { drawnStory, storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
-import { foundText, whatItBreaks } from '../../../../testing/simulation/stories/found.ts';
+import { findViolation, formatFinding } from '../../../../testing/simulation/stories/finding.ts';
 import { manyKinds } from '../../../../testing/simulation/stories/manyKinds.ts';
+import { randomStory, storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
 import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
 
-const story = { seed: 1, moments: [], faults: [], lastsMs: 5 };
-const size = { pods: 1, deeds: 1, faults: 1, lastsMs: 10 };
+const story = { seed: 1, actions: [], faults: [], lastsMs: 5 };
+const size = { pods: 1, actions: 1, faults: 1, lastsMs: 10 };
 
 /** What a program without types may give. */
 const untyped = <T>(value: unknown): T => value as T;
@@ -20,58 +20,58 @@ test('what is drawn and told here are stories', () => {
 
 test.each([
   ['its story: Required value', undefined],
-  ['moments: Required value', { seed: 1, faults: [], lastsMs: 5 }],
+  ['actions: Required value', { seed: 1, faults: [], lastsMs: 5 }],
   ['lastsMs: expected number, got NaN', { ...story, lastsMs: Number.NaN }],
   ['lastsMs: Invalid value: -5: ', { ...story, lastsMs: -5 }],
   ['lastsMs: Invalid value: the number is too large: ', { ...story, lastsMs: 1e300 }],
-  ['moments[0]: expected object, got null', { ...story, moments: [null] }],
-  ['moments[0].at: Invalid value: -5: ', { ...story, moments: [{ at: -5, deed: { kind: 'oom' } }] }],
+  ['actions[0]: expected object, got null', { ...story, actions: [null] }],
+  ['actions[0].at: Invalid value: -5: ', { ...story, actions: [{ at: -5, action: { kind: 'oom' } }] }],
   [
-    'moments[0].deed: there is no such deed: {"kind":"nope"}',
-    { ...story, moments: [{ at: 5, deed: { kind: 'nope' } }] },
+    'actions[0].action: there is no such action: {"kind":"nope"}',
+    { ...story, actions: [{ at: 5, action: { kind: 'nope' } }] },
   ],
   [
     'faults[0].call: expected an integer, got a fraction',
-    { ...story, faults: [{ call: 0.5, fate: { kind: 'hang' } }] },
+    { ...story, faults: [{ call: 0.5, fault: { kind: 'hang' } }] },
   ],
   [
-    'faults[0].fate: there is no such fate: {"kind":"late","ms":-5}',
-    { ...story, faults: [{ call: 5, fate: { kind: 'late', ms: -5 } }] },
+    'faults[0].fault: there is no such fault: {"kind":"late","ms":-5}',
+    { ...story, faults: [{ call: 5, fault: { kind: 'late', ms: -5 } }] },
   ],
-  ['faults[0].fate: Required value', { ...story, faults: [{ call: 5 }] }],
+  ['faults[0].fault: Required value', { ...story, faults: [{ call: 5 }] }],
   ['cgroups: Unsupported value: "none"', { ...story, cgroups: 'none' }],
   ['speed: unknown field', { ...story, speed: 2 }],
 ])('no story is told of which is said: %s', async (message, given) => {
-  await expect(whatItBreaks(untyped(given), { invariants: [] })).rejects.toThrow(`whatItBreaks: ${message}`);
+  await expect(findViolation(untyped(given), { invariants: [] })).rejects.toThrow(`whatItBreaks: ${message}`);
 });
 
 test('a story is told with options', async () => {
-  await expect(whatItBreaks(story, untyped(undefined))).rejects.toThrow('whatItBreaks: its options: Required value');
-  await expect(whatItBreaks({ ...story, seed: -1 }, { invariants: [] })).rejects.toThrow('a seed is a whole number');
+  await expect(findViolation(story, untyped(undefined))).rejects.toThrow('whatItBreaks: its options: Required value');
+  await expect(findViolation({ ...story, seed: -1 }, { invariants: [] })).rejects.toThrow('a seed is a whole number');
 });
 
 test.each([
   ['its size: Required value', undefined],
   ['pods: Invalid value: 0: ', { ...size, pods: 0 }],
   ['pods: expected an integer, got a fraction', { ...size, pods: 1.5 }],
-  ['deeds: expected number, got NaN', { ...size, deeds: Number.NaN }],
+  ['actions: expected number, got NaN', { ...size, actions: Number.NaN }],
   ['faults: Invalid value: -1: ', { ...size, faults: -1 }],
   ['lastsMs: Invalid value: the number is too large: ', { ...size, lastsMs: 1e300 }],
   ['crowded: Invalid value: 5: ', { ...size, crowded: 5 }],
   ['speed: unknown field', { ...size, speed: 2 }],
 ])('no story is drawn of which is said: %s', (message, given) => {
-  expect(() => drawnStory(1, untyped(given))).toThrow(`drawnStory: ${message}`);
+  expect(() => randomStory(1, untyped(given))).toThrow(`drawnStory: ${message}`);
 });
 
 test('no story is drawn from a seed that is none', () => {
-  expect(() => drawnStory(1.5, size)).toThrow('a seed is a whole number from 0 to 4294967295');
+  expect(() => randomStory(1.5, size)).toThrow('a seed is a whole number from 0 to 4294967295');
 });
 
 test.each([
   ['what was found: Required value', undefined],
   ['message: Required value', {}],
   [
-    'story.moments: Required value',
+    'story.actions: Required value',
     {
       number: 1,
       message: '',
@@ -82,5 +82,5 @@ test.each([
     },
   ],
 ])('no text is made of what was not found: %s', (message, given) => {
-  expect(() => foundText(untyped(given))).toThrow(`foundText: ${message}`);
+  expect(() => formatFinding(untyped(given))).toThrow(`foundText: ${message}`);
 });

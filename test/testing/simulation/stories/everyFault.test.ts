@@ -2,23 +2,23 @@ import { expect, test } from '@jest/globals';
 import { codesOf } from '../../../../testing/simulation/faults/failures.ts';
 import { Random } from '../../../../testing/simulation/random.ts';
 import {
-  beginAlike,
-  type CallOfStory,
-  callsOf,
-  fatesOf,
-  withDrawnPair,
+  commonCallCount,
+  faultsOf,
+  recordCalls,
+  type StoryCall,
   withEveryFault,
   withEveryKindOfFault,
   withEveryPair,
+  withRandomPair,
 } from '../../../../testing/simulation/stories/everyFault.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
-import type { Fault, Story } from '../../../../testing/simulation/stories/story.ts';
+import type { Story, StoryFault } from '../../../../testing/simulation/stories/story.ts';
 
 test('each call fails as its room does, and only what changes something can lose its reply or die half-way', () => {
-  const at = { about: '/a', room: 'disk' } as const;
+  const at = { about: '/a', target: 'disk' } as const;
   const kinds = (name: string, writes: boolean) =>
-    fatesOf({ ...at, name, writes }).map((fate) => ('code' in fate ? fate.code : fate.kind));
+    faultsOf({ ...at, name, writes }).map((fault) => ('code' in fault ? fault.code : fault.kind));
   expect(kinds('readFile', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'hang', 'late', 'death']);
   expect(kinds('readFileSync', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'death']);
   const lost = ['EIO', 'hang', 'late'];
@@ -35,50 +35,50 @@ test('each call fails as its room does, and only what changes something can lose
     'death',
     'death',
   ]);
-  expect(fatesOf({ ...at, name: 'removeTree', writes: true })).toContainEqual({
+  expect(faultsOf({ ...at, name: 'removeTree', writes: true })).toContainEqual({
     kind: 'fail',
     code: 'ENOSPC',
     inPart: true,
   });
-  const unmount = fatesOf({ room: 'mounts', name: 'unmount', about: '/a', writes: true });
+  const unmount = faultsOf({ target: 'mounts', name: 'unmount', about: '/a', writes: true });
   expect(unmount).toContainEqual({ kind: 'fail', code: 'EBUSY' });
 });
 
-const story: Story = { seed: 1, moments: [], faults: [], lastsMs: 0 };
+const story: Story = { seed: 1, actions: [], faults: [], lastsMs: 0 };
 const calls = [
-  { room: 'disk', name: 'symlink', about: '/a', writes: true, at: 1 },
-  { room: 'disk', name: 'stat', about: '/a', writes: false, at: 2 },
-  { room: 'runtime', name: 'version', about: '', writes: false, at: 3 },
+  { target: 'disk', name: 'symlink', about: '/a', writes: true, at: 1 },
+  { target: 'disk', name: 'stat', about: '/a', writes: false, at: 2 },
+  { target: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
 
 test('a story is told with every fault at every call, with every error that the call gives, or with what has its turn', () => {
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
-  expect(all).toEqual(calls.flatMap((each, call) => fatesOf(each).map((fate) => ({ call, fate }))));
-  const isOfTurns = ({ fate }: Fault) => ['fail', 'hang', 'late'].includes(fate.kind);
+  expect(all).toEqual(calls.flatMap((each, call) => faultsOf(each).map((fault) => ({ call, fault }))));
+  const isOfTurns = ({ fault }: StoryFault) => ['fail', 'hang', 'late'].includes(fault.kind);
   const inTurn = (turn: number) =>
     [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults).filter(isOfTurns);
   const late = { kind: 'late', ms: 3_000 };
   // What changes something fails each time.
   expect(inTurn(1)).toEqual([
-    { call: 0, fate: { kind: 'fail', code: 'EIO' } },
-    { call: 0, fate: { kind: 'hang' } },
-    { call: 1, fate: late },
-    { call: 2, fate: { kind: 'fail', code: codesOf(calls[2])[1] } },
+    { call: 0, fault: { kind: 'fail', code: 'EIO' } },
+    { call: 0, fault: { kind: 'hang' } },
+    { call: 1, fault: late },
+    { call: 2, fault: { kind: 'fail', code: codesOf(calls[2])[1] } },
   ]);
   expect(inTurn(5)).toEqual([
-    { call: 0, fate: { kind: 'fail', code: 'ENOSPC' } },
-    { call: 0, fate: late },
-    { call: 1, fate: { kind: 'fail', code: 'ENFILE' } },
-    { call: 2, fate: { kind: 'hang' } },
+    { call: 0, fault: { kind: 'fail', code: 'ENOSPC' } },
+    { call: 0, fault: late },
+    { call: 1, fault: { kind: 'fail', code: 'ENFILE' } },
+    { call: 2, fault: { kind: 'hang' } },
   ]);
   const kinds = [...withEveryKindOfFault(story, calls, 1)].flatMap(({ faults }) => faults);
   expect(kinds.filter((each) => !isOfTurns(each))).toEqual(all.filter((each) => !isOfTurns(each)));
 });
 
 test('what is answered on the spot fails in every turn', () => {
-  const look = { room: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1 } as const;
+  const look = { target: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1 } as const;
   const told = [0, 1, 2].map((turn) => [...withEveryKindOfFault(story, [look], turn)].flatMap(({ faults }) => faults));
-  const fault = { call: 0, fate: { kind: 'fail', code: 'EIO' } };
+  const fault = { call: 0, fault: { kind: 'fail', code: 'EIO' } };
   for (const faults of told) expect(faults).toContainEqual(fault);
 });
 
@@ -91,21 +91,21 @@ test('in turns each call meets each of its errors, hangs and is late', () => {
 
 test('stories begin alike with the calls that are the same up to the first that is not', () => {
   const [one, two, three] = calls;
-  expect(beginAlike([[one, two, three], [one, two, one], calls])).toBe(2);
-  expect(beginAlike([[one], [one, two]])).toBe(1);
-  expect(beginAlike([[], [one]])).toBe(0);
+  expect(commonCallCount([[one, two, three], [one, two, one], calls])).toBe(2);
+  expect(commonCallCount([[one], [one, two]])).toBe(1);
+  expect(commonCallCount([[], [one]])).toBe(0);
 });
 
 test('of deaths that leave the same, with only looks at the host between them, the last is told', () => {
-  const look = { room: 'disk', name: 'stat', about: '/a', writes: false } as const;
-  const version = { room: 'runtime', name: 'version', about: '', writes: false } as const;
-  const all: CallOfStory[] = [
+  const look = { target: 'disk', name: 'stat', about: '/a', writes: false } as const;
+  const version = { target: 'runtime', name: 'version', about: '', writes: false } as const;
+  const all: StoryCall[] = [
     ...[1, 1, 2].map((at) => ({ ...look, at })),
     ...[3, 3].map((at) => ({ ...look, at, writes: true })),
     ...[4, 4].map((at) => ({ ...version, at })),
   ];
   const deaths = [...withEveryKindOfFault(story, all, 0)].flatMap(({ faults }) =>
-    faults.flatMap(({ call, fate }) => (fate.kind === 'death' ? [`${call} ${fate.when}`] : [])),
+    faults.flatMap(({ call, fault }) => (fault.kind === 'death' ? [`${call} ${fault.when}`] : [])),
   );
   expect(deaths).toEqual([
     '1 before',
@@ -121,10 +121,10 @@ test('of deaths that leave the same, with only looks at the host between them, t
 
 test('what is left out comes to the same as what is told instead', async () => {
   const short = shortStories['a pod comes, runs and goes'] ?? story;
-  const all = await callsOf(short);
+  const all = await recordCalls(short);
   const kept = new Set([...withEveryKindOfFault(short, all, 0)].map(({ faults }) => JSON.stringify(faults)));
-  const fate = { kind: 'death', when: 'before' } as const;
-  const left = [...all.keys()].filter((call) => !kept.has(JSON.stringify([{ call, fate }])));
+  const fault = { kind: 'death', when: 'before' } as const;
+  const left = [...all.keys()].filter((call) => !kept.has(JSON.stringify([{ call, fault: fault }])));
   const comesTo = async (call: number) => {
     const after: object[] = [];
     const faults = ({ about, ...each }: object & { about: string }, index: number, at: number) => {
@@ -132,7 +132,7 @@ test('what is left out comes to the same as what is told instead', async () => {
       if (index > call) after.push({ ...each, about: about.replace(/[^/]+tmp$/, ''), at });
       return undefined;
     };
-    await play({ ...short, faults: [{ call, fate }] }, { invariants: [], faults, isBrief: true });
+    await play({ ...short, faults: [{ call, fault }] }, { invariants: [], faults, isBrief: true });
     return after;
   };
   const looked = left.filter((_, index) => index % 20 === 0);
@@ -148,11 +148,11 @@ test('a story is told with a fault at each pair of its calls, or at one that is 
     [1, 2],
   ]);
   const random = new Random(2);
-  const drawn = Array.from({ length: 50 }, () => withDrawnPair(story, calls, random));
+  const drawn = Array.from({ length: 50 }, () => withRandomPair(story, calls, random));
   expect(new Set(drawn.flatMap(at))).toEqual(new Set([0, 1, 2]));
   expect(drawn.map((each) => new Set(at(each)).size)).toEqual(drawn.map(() => 2));
-  for (const { call, fate } of drawn.flatMap(({ faults }) => faults)) {
+  for (const { call, fault } of drawn.flatMap(({ faults }) => faults)) {
     const of = calls[call];
-    expect(of && fatesOf(of)).toContainEqual(fate);
+    expect(of && faultsOf(of)).toContainEqual(fault);
   }
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { PLACES, PRESENT_IMAGE } from '../../../../testing/simulation/host/host.ts';
-import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
-import { HOST_ROOMS, type Room } from '../../../../testing/simulation/run/outside.ts';
+import { PATHS, PRESENT_IMAGE } from '../../../../testing/simulation/host/host.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestSources.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
+import { type CallTarget, HOST_TARGETS } from '../../../../testing/simulation/run/gate.ts';
 import { type Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
-import { storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { perform } from '../../../../testing/simulation/stories/perform.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
-import type { Deed } from '../../../../testing/simulation/stories/story.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
+import type { Action } from '../../../../testing/simulation/stories/story.ts';
 
 const SECOND = 1_000;
 const WEB = 'default/web-node-1';
@@ -44,7 +44,7 @@ test.each(['empty', 'cut', 'noise', 'refused'] as const)(
     const before = node.host.running().map(({ id }) => id);
     const [uid] = uids(node);
     perform(node, { kind: 'spoil', pod: WEB, how, forMs: 200 * SECOND });
-    const text = () => node.host.files.readFileSync(`${PLACES.manifests}/web.json`);
+    const text = () => node.host.files.readFileSync(`${PATHS.manifests}/web.json`);
     for (const isNew of [false, true]) {
       if (isNew) node.kill();
       await node.startAgent();
@@ -64,11 +64,11 @@ test('what is spoiled is whole again when faults end, and stays away where its p
   const node = await running();
   perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 200 * SECOND });
   node.endFaults();
-  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/web.json`))).toEqual(web);
+  expect(JSON.parse(node.host.files.readFileSync(`${PATHS.manifests}/web.json`))).toEqual(web);
   perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 10 * SECOND });
   perform(node, { kind: 'remove', pod: WEB });
   await node.advance(30 * SECOND);
-  expect(node.host.files.readdirSync(PLACES.manifests)).toEqual([]);
+  expect(node.host.files.readdirSync(PATHS.manifests)).toEqual([]);
   expect(phases(node)).toEqual([]);
   node.kill();
 });
@@ -77,7 +77,7 @@ test('nothing is scribbled into the file of a manifest', async () => {
   const node = await running();
   perform(node, { kind: 'renameManifest', pod: WEB, file: 'a b.json' });
   perform(node, { kind: 'scribble', file: 'a b.json', text: '{' });
-  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/a b.json`))).toEqual(web);
+  expect(JSON.parse(node.host.files.readFileSync(`${PATHS.manifests}/a b.json`))).toEqual(web);
   node.kill();
 });
 
@@ -133,7 +133,7 @@ test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~
       expect(node.host.files.readFileSync(`${path}/in-memory`)).toBe('theirs');
     }
     await node.settle(180 * SECOND);
-    expect(node.host.left()).toEqual([]);
+    expect(node.host.podRemains()).toEqual([]);
     node.kill();
   },
 );
@@ -191,26 +191,26 @@ describe('probes over TLS', () => {
   });
 });
 
-test.each(HOST_ROOMS)('some or all of the calls to a room fail for a while, and to no other: %s', async (room) => {
+test.each(HOST_TARGETS)('some or all of the calls to a room fail for a while, and to no other: %s', async (target) => {
   const { host } = await simulateNode({ seed: 1 });
-  const fates = (name: Room, count = 100) =>
-    Array.from({ length: count }, () => host.fateOf({ room: name, name: 'mkdir', about: '/a', writes: true }));
-  host.failCalls(room, 0.5, 10 * SECOND);
-  const met = fates(room).filter((fate) => fate !== undefined);
+  const faults = (name: CallTarget, count = 100) =>
+    Array.from({ length: count }, () => host.faultOf({ target: name, name: 'mkdir', about: '/a', writes: true }));
+  host.failCalls(target, 0.5, 10 * SECOND);
+  const met = faults(target).filter((fault) => fault !== undefined);
   expect(met.length).toBeGreaterThan(30);
   expect(met.length).toBeLessThan(70);
   expect(new Set(met.map(({ kind }) => kind))).toEqual(new Set(['fail', 'lostReply']));
-  for (const other of HOST_ROOMS.filter((each) => each !== room))
-    expect(fates(other, 10)).toEqual(Array(10).fill(undefined));
-  host.failCalls(room, 1, 10 * SECOND);
-  expect(fates(room)).not.toContain(undefined);
+  for (const other of HOST_TARGETS.filter((each) => each !== target))
+    expect(faults(other, 10)).toEqual(Array(10).fill(undefined));
+  host.failCalls(target, 1, 10 * SECOND);
+  expect(faults(target)).not.toContain(undefined);
   host.recover();
-  expect(fates(room)).toEqual(Array(100).fill(undefined));
+  expect(faults(target)).toEqual(Array(100).fill(undefined));
 });
 
 test('a pod comes up when its runtime, of which all calls have failed, answers again', async () => {
   const node = await simulateNode({ seed: 1, invariants });
-  perform(node, { kind: 'flaky', room: 'runtime', share: 1, forMs: 20 * SECOND });
+  perform(node, { kind: 'flaky', target: 'runtime', share: 1, forMs: 20 * SECOND });
   perform(node, { kind: 'apply', pod: web });
   await node.advance(15 * SECOND);
   expect(phases(node)).not.toContain('Running');
@@ -238,7 +238,7 @@ test('an image that is lost and that nobody may pull is there again when all is 
 describe('what a container, the runtime or the disk suffers', () => {
   const restarts = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.map((each) => each.restartCount);
 
-  test.each<readonly [string, Deed, readonly number[]]>([
+  test.each<readonly [string, Action, readonly number[]]>([
     ['a container is killed for want of memory', { kind: 'oom', which: 0, child: false }, [0, 1]],
     ['one of its children is', { kind: 'oom', which: 0, child: true }, [0, 0]],
     ['its runtime stands still', { kind: 'stall', forMs: 20 * SECOND }, [0, 0]],
@@ -246,14 +246,14 @@ describe('what a container, the runtime or the disk suffers', () => {
     ['lists come in another order', { kind: 'lists', show: 'shuffled', forMs: 20 * SECOND }, [0, 0]],
     ['the network is down', { kind: 'networkDown', forMs: 20 * SECOND }, [0, 0]],
     ['there are no more addresses', { kind: 'noAddresses', forMs: 20 * SECOND }, [0, 0]],
-    ['the disk is full', { kind: 'disk', trouble: 'full', forMs: 20 * SECOND }, [0, 0]],
-    ['the disk is read-only', { kind: 'disk', trouble: 'readOnly', forMs: 20 * SECOND }, [0, 0]],
-    ['the disk fails', { kind: 'disk', trouble: 'failing', forMs: 20 * SECOND }, [0, 0]],
-    ['no more files can be opened on the host', { kind: 'disk', trouble: 'tableFull', forMs: 20 * SECOND }, [0, 0]],
-    ['no more files can be opened', { kind: 'disk', trouble: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
-  ])('%s', async (_, deed, expected) => {
+    ['the disk is full', { kind: 'disk', fault: 'full', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk is read-only', { kind: 'disk', fault: 'readOnly', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk fails', { kind: 'disk', fault: 'failing', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened on the host', { kind: 'disk', fault: 'tableFull', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened', { kind: 'disk', fault: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
+  ])('%s', async (_, action, expected) => {
     const node = await running();
-    perform(node, deed);
+    perform(node, action);
     await node.advance(60 * SECOND);
     node.check();
     expect(phases(node)).toEqual(['Running']);
@@ -310,25 +310,25 @@ test('what is applied of a pod that a URL lists is listed there; it is in no fil
 
 test('a URL gives pods, and what ails it changes none of them', async () => {
   const apply = { kind: 'apply', pod: web, by: 'url' } as const;
-  const troubles = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
-  const ailing = troubles.map((trouble, index) => ({
+  const faults = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
+  const ailing = faults.map((fault, index) => ({
     at: (index + 1) * 30 * SECOND,
-    deed: { kind: 'url', trouble, forMs: 30 * SECOND } as const,
+    action: { kind: 'url', fault, forMs: 30 * SECOND } as const,
   }));
-  const moments = [{ at: 0, deed: apply }, ...ailing];
-  const { violation } = await play({ seed: 1, moments, faults: [], lastsMs: 270 * SECOND }, { invariants });
+  const actions = [{ at: 0, action: apply }, ...ailing];
+  const { violation } = await play({ seed: 1, actions, faults: [], lastsMs: 270 * SECOND }, { invariants });
   expect(violation).toBeUndefined();
 });
 
 test('whatever is drawn can be done', async () => {
-  const drawn = Array.from({ length: 60 }, (_, seed) => storyOfAnySize(seed)).flatMap(({ moments }) =>
-    moments.map(({ deed }) => deed),
+  const drawn = Array.from({ length: 60 }, (_, seed) => storyOfAnySize(seed)).flatMap(({ actions }) =>
+    actions.map(({ action }) => action),
   );
   const kinds = new Set(drawn.map(({ kind }) => kind));
   expect(kinds.size).toBeGreaterThan(20);
   const node = await simulateNode({ seed: 1 });
   for (const kind of kinds)
-    for (const deed of drawn.filter((each) => each.kind === kind).slice(0, 2)) perform(node, deed);
+    for (const action of drawn.filter((each) => each.kind === kind).slice(0, 2)) perform(node, action);
   await node.advance(60 * SECOND);
   node.kill();
 });

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { HOST_ROOMS } from '../../../../testing/simulation/run/outside.ts';
-import { callsOf } from '../../../../testing/simulation/stories/everyFault.ts';
+import { HOST_TARGETS } from '../../../../testing/simulation/run/gate.ts';
+import { recordCalls } from '../../../../testing/simulation/stories/everyFault.ts';
 import { richStories } from '../../../../testing/simulation/stories/richStories.ts';
 
 test('rich stories ask for something in every room, and for what plain pods never ask for', async () => {
-  const calls = (await Promise.all(Object.values(richStories).map(callsOf))).flat();
-  expect(new Set(calls.map(({ room }) => room))).toEqual(new Set(HOST_ROOMS));
+  const calls = (await Promise.all(Object.values(richStories).map(recordCalls))).flat();
+  expect(new Set(calls.map(({ target }) => target))).toEqual(new Set(HOST_TARGETS));
   const names = ['fetch', 'connect', 'pullImage', 'execSync', 'mount', 'mountAt', 'bind', 'unmount', 'setOwnership'];
   expect(calls.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Entry } from '../../../../actors/boundary.ts';
-import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestSources.ts';
 import { Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { container, type Manifest, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { podOfManifest } from '../../../../testing/simulation/users/validManifest.ts';
@@ -20,11 +20,11 @@ const web = (version: string, metadata: object = {}): Manifest => ({
 });
 
 /** Whether the agent hearing of something, the next second, is a reason for what becomes of the pod then. */
-async function touches({ users, host, deeds }: Simulation, entry: Entry): Promise<boolean> {
-  host.clock.setTimeout(() => users.noteHeard(entry), 1_000);
-  await host.clock.pass(1_000, async () => {});
+async function touches({ users, host, actionLog }: Simulation, entry: Entry): Promise<boolean> {
+  host.clock.setTimeout(() => users.noteEntry(entry), 1_000);
+  await host.clock.advance(1_000, async () => {});
   const { elapsed } = host.clock;
-  return deeds.isTouchedSince(POD, elapsed, elapsed);
+  return actionLog.hasCauseSince(POD, elapsed, elapsed);
 }
 
 test.each([
@@ -67,7 +67,7 @@ test('of a pod in another file a source may tell first where it was', async () =
   node.kill();
 });
 
-test.each([undefined, 'url'] as const)('a node tells of a pod as its manifest says: %s', async (by) => {
+test.each([undefined, 'url'] as const)('a node tells of a pod as its manifest description: %s', async (by) => {
   const node = await simulateNode({ seed: 1, config: CONFIG });
   // A list is told of no single pod.
   await node.advance(1_000);
@@ -83,6 +83,6 @@ test('a change that no source tells of is no reason for ever', async () => {
   const node = new Simulation({ seed: 1 });
   node.apply(web('2'));
   const entry = updated(podOfManifest(web('1')));
-  await node.host.clock.pass(10 * 60_000, async () => {});
+  await node.host.clock.advance(10 * 60_000, async () => {});
   for (const isTouched of [true, false]) expect(await touches(node, entry)).toBe(isTouched);
 });

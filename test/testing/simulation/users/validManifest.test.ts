@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { validManifest } from '../../../../testing/simulation/users/validManifest.ts';

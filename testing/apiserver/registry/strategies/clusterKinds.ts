@@ -23,7 +23,7 @@ export const runtimeClassStrategy: Strategy = {
   updateCauses: (object, before) => immutableCauses(object, before, ['handler']),
 };
 
-const counted = (object: JsonObject): JsonObject => withMetadata(object, { generation: 1 });
+const withFirstGeneration = (object: JsonObject): JsonObject => withMetadata(object, { generation: 1 });
 
 export const priorityClassStrategy: Strategy = {
   ...plainStrategy,
@@ -31,7 +31,7 @@ export const priorityClassStrategy: Strategy = {
     ...object,
     preemptionPolicy: textAt(object, 'preemptionPolicy') || 'PreemptLowerPriority',
   }),
-  created: counted,
+  created: withFirstGeneration,
   updateCauses: (object, before) =>
     lookUp(object, 'value') === lookUp(before, 'value') ? [] : [forbidden('value', 'may not be changed in an update.')],
 };
@@ -45,7 +45,7 @@ function driverCauses(object: JsonObject): Cause[] {
 }
 
 /** Drivers may be added and removed, but not changed. */
-function changedDrivers(object: JsonObject, before: JsonObject): Cause[] {
+function changedDriverCauses(object: JsonObject, before: JsonObject): Cause[] {
   const had = objectsAt(specOf(before), 'drivers');
   return objectsAt(specOf(object), 'drivers').flatMap((driver) => {
     const same = had.find((each) => textAt(each, 'name') === textAt(driver, 'name'));
@@ -64,12 +64,12 @@ export const csiNodeStrategy: Strategy = {
   ...plainStrategy,
   updatesUnconditionally: false,
   createCauses: driverCauses,
-  updateCauses: (object, before) => [...driverCauses(object), ...changedDrivers(object, before)],
+  updateCauses: (object, before) => [...driverCauses(object), ...changedDriverCauses(object, before)],
 };
 
 export const disruptionBudgetStrategy: Strategy = {
   ...plainStrategy,
-  created: (object) => counted({ ...object, status: NO_DISRUPTIONS }),
+  created: (object) => withFirstGeneration({ ...object, status: NO_DISRUPTIONS }),
   updated: (object, before) => withFieldsOf(object, before, ['status']),
 };
 
@@ -84,4 +84,4 @@ export const plainStatusStrategy: Strategy = {
 /** A lease can be created by an update. */
 export const leaseStrategy: Strategy = { ...plainStrategy, createsOnUpdate: true, updatesUnconditionally: false };
 
-export const serviceAccountStrategy: Strategy = { ...plainStrategy, answersDeleted: true };
+export const serviceAccountStrategy: Strategy = { ...plainStrategy, returnsDeleted: true };

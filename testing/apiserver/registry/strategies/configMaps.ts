@@ -6,7 +6,7 @@ import { type ConfigKind, readConfig, validateConfig } from '../../../../kuberne
 import { causeOf, forbidden } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 import { immutableCauses, withFields } from './parts.ts';
 
 /** Validates an object, except for its metadata, as in a manifest. Go's path of the whole object is `[]`. */
@@ -17,7 +17,7 @@ function configCauses(kind: ConfigKind, object: JsonObject): Cause[] {
 }
 
 /** An immutable object cannot change or become mutable. */
-function sealedCauses(object: JsonObject, before: JsonObject, fields: readonly string[]): Cause[] {
+function immutableCausesOf(object: JsonObject, before: JsonObject, fields: readonly string[]): Cause[] {
   if (lookUp(before, 'immutable') !== true) return [];
   const why = 'field is immutable when `immutable` is set';
   const changed = fields.filter((field) => !sameValue(lookUp(object, field), lookUp(before, field)));
@@ -31,7 +31,7 @@ export const configMapStrategy: Strategy = {
   ...plainStrategy,
   createCauses: (object) => configCauses('ConfigMap', object),
   updateCauses: (object, before) => [
-    ...sealedCauses(object, before, ['data', 'binaryData']),
+    ...immutableCausesOf(object, before, ['data', 'binaryData']),
     ...configCauses('ConfigMap', object),
   ],
 };
@@ -51,12 +51,12 @@ function secretDefaulted(object: JsonObject): JsonObject {
 
 export const secretStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([['type', (object) => textAt(object, 'type')]]),
+  ...withSelectors([['type', (object) => textAt(object, 'type')]]),
   defaulted: secretDefaulted,
   createCauses: (object) => configCauses('Secret', object),
   updateCauses: (object, before) => [
     ...immutableCauses(object, before, ['type']),
-    ...sealedCauses(object, before, ['data']),
+    ...immutableCausesOf(object, before, ['data']),
     ...configCauses('Secret', object),
   ],
 };

@@ -3,7 +3,7 @@ import { invalidValue } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, objectOf, textAt } from '../../json.ts';
 import { metadataOf } from '../../store/metadata.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 
 /** An event must be in the namespace of its object, or in `default` if the object has none. */
 function eventCauses(event: JsonObject): Cause[] {
@@ -18,7 +18,7 @@ const about = (name: string) => (event: JsonObject) => textAt(objectAt(event, 'i
 
 export const eventStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([
+  ...withSelectors([
     ...ABOUT.map((name) => [`involvedObject.${name}`, about(name)] as const),
     ['reason', (event) => textAt(event, 'reason')],
     ['reportingComponent', (event) => textAt(event, 'reportingComponent')],
@@ -41,7 +41,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 const CORE_NAMES: ReadonlyMap<string, string> = new Map([...NAMES].map(([core, other]) => [other, core]));
 
-const renamed = (object: JsonObject, names: ReadonlyMap<string, string>): JsonObject =>
+const renameFields = (object: JsonObject, names: ReadonlyMap<string, string>): JsonObject =>
   objectOf(Object.entries(object).map(([name, value]) => [names.get(name) ?? name, value]));
 
 const MOST_NOTE_BYTES = 1024;
@@ -54,6 +54,6 @@ const noteCauses = (event: JsonObject): Cause[] =>
 export const newEventStrategy: Strategy = {
   ...eventStrategy,
   createCauses: (event) => [...eventCauses(event), ...noteCauses(event)],
-  defaulted: (event) => ({ ...renamed(event, CORE_NAMES), apiVersion: 'v1' }),
-  shown: (event) => ({ ...renamed(event, NAMES), apiVersion: 'events.k8s.io/v1' }),
+  defaulted: (event) => ({ ...renameFields(event, CORE_NAMES), apiVersion: 'v1' }),
+  toVersion: (event) => ({ ...renameFields(event, NAMES), apiVersion: 'events.k8s.io/v1' }),
 };

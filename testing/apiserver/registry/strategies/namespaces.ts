@@ -3,14 +3,14 @@ import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
 import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { metadataOf, withMetadata } from '../../store/metadata.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 import { listAt, specOf, statusOf, withFieldsOf } from './parts.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 /** The finalizer of the namespace controller, which first empties the namespace. */
 const FINALIZER = 'kubernetes';
 
-const labelled = (object: JsonObject): JsonObject => {
+const withNameLabel = (object: JsonObject): JsonObject => {
   const { name } = metadataOf(object);
   if (!name) return object;
   return withMetadata(object, { labels: { ...objectAt(objectAt(object, 'metadata'), 'labels'), [NAME_LABEL]: name } });
@@ -18,9 +18,9 @@ const labelled = (object: JsonObject): JsonObject => {
 
 export const namespaceStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([['status.phase', (object) => textAt(statusOf(object), 'phase')]]),
+  ...withSelectors([['status.phase', (object) => textAt(statusOf(object), 'phase')]]),
   nameRule: dnsLabel,
-  defaulted: labelled,
+  defaulted: withNameLabel,
   created: (object) => ({
     ...object,
     spec: {
@@ -31,7 +31,7 @@ export const namespaceStrategy: Strategy = {
     status: { phase: 'Active' },
   }),
   updated: (object, before) => withFieldsOf(object, before, ['spec', 'status']),
-  marked: (object, now) => {
+  markDeleted: (object, now) => {
     if (metadataOf(object).deletionTimestamp !== undefined)
       return listAt(specOf(object), 'finalizers').length > 0 ? object : undefined;
     return { ...withMetadata(object, { deletionTimestamp: rfc3339(now) }), status: { phase: 'Terminating' } };

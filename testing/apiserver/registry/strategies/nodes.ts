@@ -7,7 +7,7 @@ import { labelKey, labelValue } from '../../../../kubernetes/api/validation/name
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 import { listAt, objectsAt, specOf, statusOf, withFields, withFieldsOf } from './parts.ts';
 
 const NANO = 1_000_000_000n;
@@ -31,7 +31,7 @@ function taintCauses(node: JsonObject): Cause[] {
       ...labelKey(key).map((why) => invalidValue(`${field}.key`, key, why)),
       ...labelValue(value).map((why) => invalidValue(`${field}.value`, value, why)),
       ...effectCauses(`${field}.effect`, effect),
-      ...(seen.has(pair) ? [twice(field, taint)] : []),
+      ...(seen.has(pair) ? [duplicateTaint(field, taint)] : []),
     ];
     seen.add(pair);
     return causes;
@@ -43,7 +43,7 @@ function effectCauses(field: string, effect: string): Cause[] {
   return effect === '' ? [required(field)] : [notSupported(field, effect, EFFECTS)];
 }
 
-const twice = (field: string, taint: JsonObject): Cause =>
+const duplicateTaint = (field: string, taint: JsonObject): Cause =>
   duplicate(
     field,
     {
@@ -56,13 +56,13 @@ const twice = (field: string, taint: JsonObject): Cause =>
   );
 
 /** Resources with integer quantities. */
-const WHOLE: ReadonlySet<string> = new Set(['pods']);
+const INTEGER_RESOURCES: ReadonlySet<string> = new Set(['pods']);
 
 const resourceCauses = (node: JsonObject): Cause[] =>
   ['capacity', 'allocatable'].flatMap((list) =>
     Object.entries(objectAt(statusOf(node), list)).flatMap(([name, value]) => {
       const nanos = parseQuantity(String(value)) ?? 0n;
-      const isOdd = WHOLE.has(name) && nanos % NANO !== 0n;
+      const isOdd = INTEGER_RESOURCES.has(name) && nanos % NANO !== 0n;
       return isOdd ? [invalidValue(`status.${list}.${name}`, value, 'must be an integer')] : [];
     }),
   );
@@ -76,7 +76,7 @@ function addressCauses(node: JsonObject): Cause[] {
   });
 }
 
-function onceSet(node: JsonObject, before: JsonObject): Cause[] {
+function setOnceCauses(node: JsonObject, before: JsonObject): Cause[] {
   const [spec, had] = [specOf(node), specOf(before)];
   const [cidrs, hadCidrs] = [listAt(spec, 'podCIDRs'), listAt(had, 'podCIDRs')];
   const once = (field: string, what: string): Cause =>
@@ -93,13 +93,13 @@ const nodeCauses = (node: JsonObject): Cause[] => [...taintCauses(node), ...reso
 const updateCauses = (node: JsonObject, before: JsonObject): Cause[] => [
   ...resourceCauses(node),
   ...addressCauses(node),
-  ...onceSet(node, before),
+  ...setOnceCauses(node, before),
   ...taintCauses(node),
 ];
 
 export const nodeStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([['spec.unschedulable', (node) => String(lookUp(specOf(node), 'unschedulable') ?? false)]]),
+  ...withSelectors([['spec.unschedulable', (node) => String(lookUp(specOf(node), 'unschedulable') ?? false)]]),
   defaulted,
   createCauses: nodeCauses,
   updated: (node, before) => withFieldsOf(node, before, ['status']),

@@ -6,7 +6,7 @@ import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';
-import { plainStrategy, type Strategy, type Surroundings, selectedBy } from '../strategy.ts';
+import { plainStrategy, type RegistryContext, type Strategy, withSelectors } from '../strategy.ts';
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
 const NONE = 'None';
@@ -36,7 +36,7 @@ function defaulted(service: JsonObject): JsonObject {
   };
 }
 
-function created(service: JsonObject, { store }: Surroundings): JsonObject {
+function created(service: JsonObject, { store }: RegistryContext): JsonObject {
   const spec = specOf(service);
   const status = { loadBalancer: {} };
   const type = textAt(spec, 'type');
@@ -100,7 +100,7 @@ const KEPT = 'may not change once set';
 
 export const serviceStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([
+  ...withSelectors([
     ['spec.clusterIP', (service) => textAt(specOf(service), 'clusterIP')],
     ['spec.type', (service) => textAt(specOf(service), 'type')],
   ]),
@@ -113,7 +113,7 @@ export const serviceStrategy: Strategy = {
     const [own, had] = [listAt(specOf(service), 'clusterIPs'), listAt(specOf(before), 'clusterIPs')];
     return sameValue(own, had) ? serviceCauses(service) : [invalidValue('spec.clusterIPs[0]', own, KEPT)];
   },
-  answersDeleted: true,
+  returnsDeleted: true,
 };
 
 export const serviceStatusStrategy: Strategy = {

@@ -9,7 +9,7 @@ import { duplicate, forbidden, invalidValue, notSupported, required } from '../.
 import { readSigningRequest } from '../../certificates/signingRequest.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 import { listAt, objectsAt, specOf, statusOf, withFields, withFieldsOf } from './parts.ts';
 
 const USAGES = [
@@ -39,7 +39,7 @@ const USAGES = [
 ] as const;
 const SHORTEST_SECONDS = 600;
 const APPROVALS = ['Approved', 'Denied'] as const;
-const LASTING = [...APPROVALS, 'Failed'] as const;
+const FINAL_TYPES = [...APPROVALS, 'Failed'] as const;
 
 const conditionsOf = (request: JsonObject): readonly JsonObject[] => objectsAt(statusOf(request), 'conditions');
 const ofType = (request: JsonObject, type: string): JsonObject[] =>
@@ -93,7 +93,7 @@ function conditionCauses(request: JsonObject): Cause[] {
 function statusCauses(condition: JsonObject, index: number): Cause[] {
   const [type, status] = [textAt(condition, 'type'), textAt(condition, 'status')];
   const field = `status.conditions[${index}].status`;
-  const known = LASTING.some((each) => each === type) ? ['True'] : ['False', 'True', 'Unknown'];
+  const known = FINAL_TYPES.some((each) => each === type) ? ['True'] : ['False', 'True', 'Unknown'];
   if (status === '') return [required(field)];
   return known.includes(status) ? [] : [notSupported(field, status, known)];
 }
@@ -115,7 +115,7 @@ const updateCauses =
   (part: 'approval' | 'status' | 'whole') =>
   (request: JsonObject, before: JsonObject): Cause[] => {
     const counts = (type: string) => [ofType(request, type).length, ofType(before, type).length] as const;
-    const lost = LASTING.filter((type) => counts(type)[0] < counts(type)[1]);
+    const lost = FINAL_TYPES.filter((type) => counts(type)[0] < counts(type)[1]);
     const added = part === 'approval' ? [] : APPROVALS.filter((type) => counts(type)[0] > counts(type)[1]);
     return [
       ...createCauses(request),
@@ -125,7 +125,7 @@ const updateCauses =
   };
 
 /** Returns the conditions with timestamps. Those of the types `kept` are not changed. */
-function timed(request: JsonObject, before: JsonObject, now: number, kept: readonly string[]): JsonObject[] {
+function withTimestamps(request: JsonObject, before: JsonObject, now: number, kept: readonly string[]): JsonObject[] {
   const at = rfc3339(now);
   return conditionsOf(request).map((condition) => {
     const [had] = ofType(before, textAt(condition, 'type'));
@@ -140,7 +140,7 @@ function timed(request: JsonObject, before: JsonObject, now: number, kept: reado
 
 export const signingRequestStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([['spec.signerName', (request) => textAt(specOf(request), 'signerName')]]),
+  ...withSelectors([['spec.signerName', (request) => textAt(specOf(request), 'signerName')]]),
   nameRule: () => [],
   created: (request) => ({ ...request, status: {} }),
   updated: (request, before) => withFieldsOf(request, before, ['spec', 'status']),
@@ -152,7 +152,7 @@ export const signingRequestStrategy: Strategy = {
 export const signingRequestStatusStrategy: Strategy = {
   ...signingRequestStrategy,
   updated: (request, before, { clock }) => {
-    const conditions = timed(request, before, clock.now(), APPROVALS);
+    const conditions = withTimestamps(request, before, clock.now(), APPROVALS);
     return { ...request, spec: specOf(before), status: withFields(statusOf(request), { conditions }) };
   },
   updateCauses: updateCauses('status'),
@@ -161,7 +161,7 @@ export const signingRequestStatusStrategy: Strategy = {
 export const signingRequestApprovalStrategy: Strategy = {
   ...signingRequestStrategy,
   updated: (request, before, { clock }) => {
-    const conditions = timed(request, before, clock.now(), []);
+    const conditions = withTimestamps(request, before, clock.now(), []);
     return { ...request, spec: specOf(before), status: withFields(statusOf(before), { conditions }) };
   },
   updateCauses: updateCauses('approval'),

@@ -57,7 +57,7 @@ export const volumeStrategy: Strategy = {
   updated: (volume, before) => withFieldsOf(volume, before, ['status']),
   createCauses: volumeCauses,
   updateCauses: volumeCauses,
-  answersDeleted: true,
+  returnsDeleted: true,
 };
 
 function claimCauses(claim: JsonObject): Cause[] {
@@ -81,5 +81,5 @@ export const claimStrategy: Strategy = {
   updated: (claim, before) => withFieldsOf(claim, before, ['status']),
   createCauses: claimCauses,
   updateCauses: claimCauses,
-  answersDeleted: true,
+  returnsDeleted: true,
 };

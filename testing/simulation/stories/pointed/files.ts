@@ -1,6 +1,6 @@
 /** Events that concern manifest files. */
 import { manifest } from '../manifests.ts';
-import { apply, at, killAgent, type PointedStory, remove, SECOND, same, told } from './pointedStory.ts';
+import { apply, at, fixedPod, killAgent, type PointedStory, pointedStory, remove, SECOND } from './pointedStory.ts';
 
 const WEB = 'default/web-node-1';
 const spoil = (seconds: number, how: 'empty' | 'cut' | 'noise' | 'refused', forSeconds: number) =>
@@ -8,23 +8,23 @@ const spoil = (seconds: number, how: 'empty' | 'cut' | 'noise' | 'refused', forS
 const copy = (seconds: number, file: string) => at(seconds, { kind: 'copyManifest', pod: WEB, file });
 
 /** The manifest file of a pod is unreadable for minutes. The pod keeps running, also with the next agent. */
-export const spoiled: Readonly<Record<string, PointedStory>> = {
-  'the manifest of a pod is refused for a while, and its agent starts again': told(
+export const corruptedManifests: Readonly<Record<string, PointedStory>> = {
+  'the manifest of a pod is refused for a while, and its agent starts again': pointedStory(
     [apply(0, manifest('web')), spoil(8, 'refused', 200), killAgent(30, 10), killAgent(60)],
     [],
     240 * SECOND,
   ),
-  'the manifest of a pod is cut off before it is changed': told(
+  'the manifest of a pod is cut off before it is changed': pointedStory(
     [
-      apply(0, same('web', {})),
+      apply(0, fixedPod('web', {})),
       spoil(8, 'cut', 200),
       killAgent(20),
-      apply(40, same('web', {}, { labels: { a: 'b' } })),
+      apply(40, fixedPod('web', {}, { labels: { a: 'b' } })),
     ],
     [],
     120 * SECOND,
   ),
-  'the manifest of a pod is noise when it is removed': told([
+  'the manifest of a pod is noise when it is removed': pointedStory([
     apply(0, manifest('web')),
     spoil(8, 'noise', 200),
     killAgent(20),
@@ -33,8 +33,8 @@ export const spoiled: Readonly<Record<string, PointedStory>> = {
 };
 
 /** Files with unusual names. */
-export const oddFiles: Readonly<Record<string, PointedStory>> = {
-  'a manifest is in files with odd names': told(
+export const unusualFileNames: Readonly<Record<string, PointedStory>> = {
+  'a manifest is in files with odd names': pointedStory(
     [
       apply(0, manifest('web')),
       ...['a b.json', '__proto__.json', 'äöü.yaml', 'constructor'].map((file, index) => copy(5 + index, file)),
@@ -42,7 +42,7 @@ export const oddFiles: Readonly<Record<string, PointedStory>> = {
     [],
     60 * SECOND,
   ),
-  'a manifest gets an odd name, and another, while its agent is away': told([
+  'a manifest gets an odd name, and another, while its agent is away': pointedStory([
     apply(0, manifest('web')),
     at(8, { kind: 'renameManifest', pod: WEB, file: '__proto__.json' }),
     killAgent(20, 10),

@@ -1,8 +1,18 @@
 /** Objects of a cluster that change while a pod uses them, and tokens that expire. */
 import type { ApiObject } from '../../cluster/apiObject.ts';
 import { type ManifestSpec, manifest } from '../manifests.ts';
-import type { Moment } from '../story.ts';
-import { at, BROKEN, killAgent, late, main, type PointedStory, SECOND, strike, told } from './pointedStory.ts';
+import type { TimedAction } from '../story.ts';
+import {
+  at,
+  BROKEN,
+  faultAt,
+  killAgent,
+  late,
+  mainContainer,
+  type PointedStory,
+  pointedStory,
+  SECOND,
+} from './pointedStory.ts';
 
 const MINUTES = 60;
 
@@ -16,8 +26,8 @@ const secret = (a: string): ApiObject => ({ of: 'Secret', name: 'secret', data: 
 const anchors = (a: string): ApiObject => ({ of: 'ClusterTrustBundle', name: 'anchors', data: { a } });
 
 const put = (seconds: number, object: ApiObject) => at(seconds, { kind: 'putObject', object });
-const remake = (seconds: number, object: ApiObject) => at(seconds, { kind: 'remakeObject', object });
-const take = (seconds: number, { of, name }: ApiObject) => at(seconds, { kind: 'deleteObject', of, name });
+const recreate = (seconds: number, object: ApiObject) => at(seconds, { kind: 'remakeObject', object });
+const deleteObject = (seconds: number, { of, name }: ApiObject) => at(seconds, { kind: 'deleteObject', of, name });
 const create = (seconds: number, name: string, spec: Partial<ManifestSpec>) =>
   at(seconds, { kind: 'createPod', pod: manifest(name, spec) });
 const label = (seconds: number, version: string) =>
@@ -35,7 +45,7 @@ const image = (seconds: number) =>
 const volumeMounts = [{ name: 'shown', mountPath: '/shown' }];
 /** A pod with a volume from the cluster. */
 const showing = (volume: object, more: Partial<ManifestSpec> = {}): Partial<ManifestSpec> => ({
-  containers: [main({ volumeMounts })],
+  containers: [mainContainer({ volumeMounts })],
   volumes: [{ name: 'shown', ...volume }],
   ...more,
 });
@@ -51,7 +61,7 @@ const EVERYTHING = [
 ];
 const SHOWS_ALL = showing({ projected: { sources: EVERYTHING } });
 const TAKES = (key: string) => ({
-  containers: [main({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'config', key } } }] })],
+  containers: [mainContainer({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'config', key } } }] })],
 });
 
 /** The story on a node of a cluster with this change detection strategy. */
@@ -61,13 +71,13 @@ const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watc
   objects,
 });
 
-const often = (count: number, from: number, everyMs: number): Moment[] =>
+const often = (count: number, from: number, everyMs: number): TimedAction[] =>
   Array.from({ length: count }, (_, index) => put(from + (index * everyMs) / SECOND, config(`${index}`)));
 
 /** The stories, keyed by title. */
 export const objects: Readonly<Record<string, PointedStory>> = {
   'a pod shows everything that a cluster has for it, and all of it changes': inCluster(
-    told(
+    pointedStory(
       [
         put(0, config('1')),
         put(0, secret('1')),
@@ -77,8 +87,8 @@ export const objects: Readonly<Record<string, PointedStory>> = {
         put(30, secret('2')),
         put(40, anchors('2')),
         label(50, '2'),
-        remake(60, config('3')),
-        take(70, secret('2')),
+        recreate(60, config('3')),
+        deleteObject(70, secret('2')),
         put(90, secret('3')),
         put(100, anchors('3')),
       ],
@@ -87,7 +97,7 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'a ConfigMap changes all the time': inCluster(
-    told([
+    pointedStory([
       put(0, config('first')),
       create(1, 'web', SHOWS_CONFIG),
       ...often(60, 10, 150),
@@ -97,7 +107,7 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ]),
   ),
   'a ConfigMap and the labels of its pod change at once': inCluster(
-    told([
+    pointedStory([
       put(0, config('1')),
       put(0, secret('1')),
       put(0, anchors('1')),
@@ -110,16 +120,16 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ]),
   ),
   'trust anchors change': inCluster(
-    told([
+    pointedStory([
       put(0, anchors('1')),
       create(1, 'web', showing({ projected: { sources: [{ clusterTrustBundle: { name: 'anchors', path: 'ca' } }] } })),
       put(20, anchors('2')),
-      take(30, anchors('')),
+      deleteObject(30, anchors('')),
       put(40, anchors('3')),
     ]),
   ),
   'keys go from a ConfigMap, and others come': inCluster(
-    told([
+    pointedStory([
       put(0, config('1')),
       create(1, 'web', SHOWS_CONFIG),
       put(20, config('', { data: { c: 'new' } })),
@@ -127,7 +137,7 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ]),
   ),
   'a ConfigMap changes while its files are written': inCluster(
-    told(
+    pointedStory(
       [
         put(0, config('1')),
         create(1, 'web', SHOWS_CONFIG),
@@ -136,22 +146,22 @@ export const objects: Readonly<Record<string, PointedStory>> = {
         put(32, config('4')),
       ],
       [
-        strike('disk', 'mkdtemp', late(3), { about: '~configmap' }),
-        strike('disk', 'mkdtemp', late(5), { about: '~configmap', after: 1 }),
+        faultAt('disk', 'mkdtemp', late(3), { about: '~configmap' }),
+        faultAt('disk', 'mkdtemp', late(5), { about: '~configmap', skip: 1 }),
       ],
     ),
   ),
   'a ConfigMap changes while its files cannot be written for the first time': inCluster(
-    told(
+    pointedStory(
       [put(0, config('1')), create(1, 'web', SHOWS_CONFIG), put(2, config('2'))],
       [
-        strike('disk', 'mkdtemp', late(3), { about: '~configmap' }),
-        strike('disk', 'writeFile', BROKEN, { about: '~configmap' }),
+        faultAt('disk', 'mkdtemp', late(3), { about: '~configmap' }),
+        faultAt('disk', 'writeFile', BROKEN, { about: '~configmap' }),
       ],
     ),
   ),
   'files cannot be written, and a ConfigMap changes meanwhile': inCluster(
-    told(
+    pointedStory(
       [
         put(0, config('1')),
         create(1, 'web', SHOWS_CONFIG),
@@ -159,11 +169,11 @@ export const objects: Readonly<Record<string, PointedStory>> = {
         put(22, config('3')),
         put(25, config('4')),
       ],
-      [strike('disk', 'mkdtemp', BROKEN, { about: '~configmap', after: 1, times: 4 })],
+      [faultAt('disk', 'mkdtemp', BROKEN, { about: '~configmap', skip: 1, times: 4 })],
     ),
   ),
   'a pod waits for a ConfigMap, and then for a key of it': inCluster(
-    told([
+    pointedStory([
       create(0, 'web', TAKES('c')),
       create(0, 'shows', SHOWS_CONFIG),
       put(20, config('1')),
@@ -171,15 +181,15 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ]),
   ),
   'a ConfigMap for good is made anew with another content': inCluster(
-    told([
+    pointedStory([
       put(0, config('1', { immutable: true })),
       create(1, 'web', SHOWS_CONFIG),
-      remake(20, config('2')),
+      recreate(20, config('2')),
       create(30, 'other', { ...SHOWS_CONFIG, ...TAKES('a') }),
     ]),
   ),
   'tokens are renewed for an hour': inCluster(
-    told(
+    pointedStory(
       [
         put(0, config('1')),
         put(0, secret('1')),
@@ -194,7 +204,7 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'no token is to be had for a while, and the clock goes ahead': inCluster(
-    told(
+    pointedStory(
       [
         create(1, 'web', showing({ projected: { sources: [TOKEN] } })),
         at(400, { kind: 'apiPart', part: 'token', how: 'failing', forMs: 150 * SECOND }),
@@ -208,12 +218,12 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'a pod is taken away by force, and runs on for longer than its token holds': inCluster(
-    told(
+    pointedStory(
       [
         create(1, 'web', {
           ...showing({ projected: { sources: [TOKEN] } }),
           terminationGracePeriodSeconds: 1_200,
-          containers: [main({ volumeMounts, command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
+          containers: [mainContainer({ volumeMounts, command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
         }),
         at(100, { kind: 'deletePod', pod: 'default/web', graceSeconds: 0 }),
       ],
@@ -222,11 +232,11 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'a Secret is gone while a pod runs that shows it, and another agent begins': inCluster(
-    told(
+    pointedStory(
       [
         put(0, secret('1')),
         create(1, 'web', showing({ secret: { secretName: 'secret' } })),
-        take(20, secret('')),
+        deleteObject(20, secret('')),
         killAgent(30, 5),
       ],
       [],
@@ -234,11 +244,11 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'a Secret is gone, and what ran of the pod that shows it ends before another agent begins': inCluster(
-    told(
+    pointedStory(
       [
         put(0, secret('1')),
         create(1, 'web', showing({ secret: { secretName: 'secret' } })),
-        take(20, secret('')),
+        deleteObject(20, secret('')),
         killAgent(30, 20),
         at(40, { kind: 'exit', which: 0, exitCode: 1 }),
       ],
@@ -247,12 +257,12 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'objects are looked at now and then': inCluster(
-    told(
+    pointedStory(
       [
         put(0, config('1')),
         create(1, 'web', SHOWS_CONFIG),
         put(30, config('2')),
-        take(200, config('')),
+        deleteObject(200, config('')),
         put(300, config('3')),
       ],
       [],

@@ -1,12 +1,12 @@
 /** Building blocks of pointed stories. */
-import type { Fate, Room } from '../../run/outside.ts';
+import type { CallFault, CallTarget } from '../../run/gate.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
-import type { Deed, Moment, Story } from '../story.ts';
-import type { Struck } from '../striking.ts';
+import type { Action, Story, TimedAction } from '../story.ts';
+import type { TargetedFault } from '../targetedFaults.ts';
 
 /** A story whose faults are selected by the calls they concern, not by index. */
-export interface PointedStory extends Pick<Story, 'moments' | 'cgroups' | 'objects'> {
-  readonly struck: readonly Struck[];
+export interface PointedStory extends Pick<Story, 'actions' | 'cgroups' | 'objects'> {
+  readonly targetedFaults: readonly TargetedFault[];
   readonly lastsMs: number;
   /** Default: 1. */
   readonly seed?: number;
@@ -20,30 +20,30 @@ export const shell = (script: string) => ['sh', '-c', script];
 /** A command that ignores SIGTERM. */
 export const STUBBORN = shell('trap "" TERM; sleep 1d');
 /** A failure of the runtime itself. */
-export const UNKNOWN: Fate = { kind: 'fail', code: 'UNKNOWN' };
+export const UNKNOWN: CallFault = { kind: 'fail', code: 'UNKNOWN' };
 /** The runtime is unavailable. */
-export const AWAY: Fate = { kind: 'fail', code: 'UNAVAILABLE' };
+export const UNAVAILABLE: CallFault = { kind: 'fail', code: 'UNAVAILABLE' };
 /** An I/O error. */
-export const BROKEN: Fate = { kind: 'fail', code: 'EIO' };
+export const BROKEN: CallFault = { kind: 'fail', code: 'EIO' };
 /** The call takes effect `seconds` later. */
-export const late = (seconds: number): Fate => ({ kind: 'late', ms: seconds * SECOND });
+export const late = (seconds: number): CallFault => ({ kind: 'late', ms: seconds * SECOND });
 
 /** Returns a pod with a fixed UID, so that it remains the same pod when its manifest changes. */
-export const same = (name: string, spec: Partial<ManifestSpec>, metadata: object = {}): Manifest => {
+export const fixedPod = (name: string, spec: Partial<ManifestSpec>, metadata: object = {}): Manifest => {
   const pod = manifest(name, spec);
   return { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}`, ...metadata } };
 };
 
-export const main = (more: Partial<ManifestContainer> = {}) => container('main', more);
+export const mainContainer = (more: Partial<ManifestContainer> = {}) => container('main', more);
 /** The container `main` with this CPU request and limit. */
 export const sized = (cpu: string, more: Partial<ManifestContainer> = {}) =>
-  main({ resources: { requests: { cpu }, limits: { cpu } }, ...more });
+  mainContainer({ resources: { requests: { cpu }, limits: { cpu } }, ...more });
 
-export const apply = (seconds: number, pod: Manifest): Moment => ({
+export const apply = (seconds: number, pod: Manifest): TimedAction => ({
   at: seconds * SECOND,
-  deed: { kind: 'apply', pod },
+  action: { kind: 'apply', pod },
 });
-export const at = (seconds: number, deed: Deed): Moment => ({ at: seconds * SECOND, deed });
+export const at = (seconds: number, action: Action): TimedAction => ({ at: seconds * SECOND, action });
 /** Removes a manifest by the name in it. */
 export const remove = (seconds: number, name: string) => at(seconds, { kind: 'remove', pod: `default/${name}-node-1` });
 /** Kills the agent and starts it again after `downSeconds`. */
@@ -55,26 +55,26 @@ export const drain = (seconds: number) => at(seconds, { kind: 'stopAgent', drain
 export const runtimeDown = (seconds: number, downSeconds: number, keepContainers = true) =>
   at(seconds, { kind: 'runtimeDown', downMs: downSeconds * SECOND, keepContainers });
 /** Makes all calls to a room fail for `forSeconds`. */
-export const flaky = (seconds: number, room: Room, forSeconds: number) =>
-  at(seconds, { kind: 'flaky', room, share: 1, forMs: forSeconds * SECOND });
+export const failCalls = (seconds: number, target: CallTarget, forSeconds: number) =>
+  at(seconds, { kind: 'flaky', target, share: 1, forMs: forSeconds * SECOND });
 /** A fault at the calls with this name. */
-export const strike = (
-  room: Room,
+export const faultAt = (
+  target: CallTarget,
   name: string,
-  fate: Fate,
-  more: Partial<Struck> & { about?: string } = {},
-): Struck => {
+  fault: CallFault,
+  more: Partial<TargetedFault> & { about?: string } = {},
+): TargetedFault => {
   const { about, ...rest } = more;
-  return { call: { room, name, ...(about === undefined ? {} : { about }) }, fate, ...rest };
+  return { call: { target, name, ...(about === undefined ? {} : { about }) }, fault, ...rest };
 };
 /** A pointed story, by default of one minute. */
-export const told = (
-  moments: readonly Moment[],
-  struck: readonly Struck[] = [],
+export const pointedStory = (
+  actions: readonly TimedAction[],
+  targetedFaults: readonly TargetedFault[] = [],
   lastsMs = 60 * SECOND,
 ): PointedStory => ({
-  moments,
-  struck,
+  actions,
+  targetedFaults,
   lastsMs,
 });
 
@@ -85,5 +85,5 @@ export const SHARED_SEED = 2;
 export const secondImage = { image: 'registry.local/pulled:1' };
 
 /** A pod that requests most of the node. */
-export const greedy = (name: string, priority: number, more: Partial<ManifestSpec> = {}) =>
-  manifest(name, { priority, containers: [main({ resources: { requests: { cpu: '40' } } })], ...more });
+export const largePod = (name: string, priority: number, more: Partial<ManifestSpec> = {}) =>
+  manifest(name, { priority, containers: [mainContainer({ resources: { requests: { cpu: '40' } } })], ...more });

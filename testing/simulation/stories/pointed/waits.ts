@@ -1,16 +1,26 @@
-import { apply, late, main, type PointedStory, SECOND, STUBBORN, same, strike, told } from './pointedStory.ts';
+import {
+  apply,
+  faultAt,
+  fixedPod,
+  late,
+  mainContainer,
+  type PointedStory,
+  pointedStory,
+  SECOND,
+  STUBBORN,
+} from './pointedStory.ts';
 
-const slow = same('web', { terminationGracePeriodSeconds: 5, containers: [main({ command: STUBBORN })] });
-const stored = same('stored', { volumes: [{ name: 'scratch', emptyDir: {} }] });
+const slow = fixedPod('web', { terminationGracePeriodSeconds: 5, containers: [mainContainer({ command: STUBBORN })] });
+const stored = fixedPod('stored', { volumes: [{ name: 'scratch', emptyDir: {} }] });
 
 /** A pod waits for an operation that takes long. */
 export const waits: Readonly<Record<string, PointedStory>> = {
-  'the directory of a volume is made late': told(
+  'the directory of a volume is made late': pointedStory(
     [apply(0, stored)],
-    [strike('disk', 'mkdir', late(5), { about: '/volumes/kubernetes.io~empty-dir/scratch' })],
+    [faultAt('disk', 'mkdir', late(5), { about: '/volumes/kubernetes.io~empty-dir/scratch' })],
     20 * SECOND,
   ),
-  'a pod takes its time to end, and another has its name': told(
+  'a pod takes its time to end, and another has its name': pointedStory(
     [apply(0, slow), apply(5, { ...slow, metadata: { ...slow.metadata, uid: 'uid-of-another' } })],
     [],
     20 * SECOND,

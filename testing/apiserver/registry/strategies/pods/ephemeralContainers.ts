@@ -10,14 +10,14 @@ import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import type { Strategy } from '../../strategy.ts';
 import { objectsAt, specOf, withFields } from '../parts.ts';
 import { isMirrorPod } from './mirrorPod.ts';
-import { counted, podStrategy } from './pods.ts';
+import { podStrategy, withGeneration } from './pods.ts';
 import { podCauses } from './readPod.ts';
 
 export const ephemeralContainersStrategy: Strategy = {
   ...podStrategy,
   updated: (pod, before) => {
     const ephemeralContainers = lookUp(specOf(pod), 'ephemeralContainers');
-    return counted(
+    return withGeneration(
       { ...before, metadata: objectAt(pod, 'metadata'), spec: withFields(specOf(before), { ephemeralContainers }) },
       before,
     );

@@ -14,7 +14,7 @@ const addressesOf = (status: JsonObject, list: string): string[] =>
   objectsAt(status, list).map((each) => textAt(each, 'ip'));
 
 /** Makes `podIPs` consistent with `podIP`, which takes precedence (`core/v1/conversion.go`). */
-export function withOneIpFirst(status: JsonObject): JsonObject {
+export function withConsistentIps(status: JsonObject): JsonObject {
   const first = textAt(status, 'podIP');
   const [listed, ...others] = addressesOf(status, 'podIPs');
   if (first === '') return withFields(status, { podIP: undefined, podIPs: undefined });

@@ -6,7 +6,7 @@ import { withDefaults } from '../../../../../kubernetes/api/defaults.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { withMetadata } from '../../../store/metadata.ts';
-import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';
+import { plainStrategy, type Strategy, withSelectors } from '../../strategy.ts';
 import { listAt, specOf, statusOf, withFieldsOf } from '../parts.ts';
 import { withoutDisabledFields } from './disabledFields.ts';
 import { newPodCauses, readPod } from './readPod.ts';
@@ -18,7 +18,7 @@ const statusText = (name: string) => [`status.${name}`, (pod: JsonObject) => tex
 
 export const podStrategy: Strategy = {
   ...plainStrategy,
-  ...selectedBy([
+  ...withSelectors([
     ...['nodeName', 'restartPolicy', 'schedulerName', 'serviceAccountName'].map(specText),
     ['spec.hostNetwork', (pod) => String(lookUp(specOf(pod), 'hostNetwork') ?? false)],
     ...['phase', 'podIP', 'nominatedNodeName'].map(statusText),
@@ -26,15 +26,15 @@ export const podStrategy: Strategy = {
   defaulted,
   created: (given, { features }) => {
     const pod = withoutDisabledFields(given, undefined, features);
-    return withMetadata({ ...pod, status: firstStatus(pod) }, { generation: 1 });
+    return withMetadata({ ...pod, status: initialStatus(pod) }, { generation: 1 });
   },
   updated: (pod, before, { features }) =>
-    counted(withFieldsOf(withoutDisabledFields(pod, before, features), before, ['status']), before),
+    withGeneration(withFieldsOf(withoutDisabledFields(pod, before, features), before, ['status']), before),
   createCauses: newPodCauses,
   warnings: podWarnings,
   updateCauses: podUpdateCauses,
   isGraceful: true,
-  answersDeleted: true,
+  returnsDeleted: true,
 };
 
 const GATED = {
@@ -44,7 +44,7 @@ const GATED = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 };
 
-function firstStatus(pod: JsonObject): JsonObject {
+function initialStatus(pod: JsonObject): JsonObject {
   const read = readPod(pod);
   const isGated = listAt(specOf(pod), 'schedulingGates').length > 0;
   return {
@@ -55,7 +55,7 @@ function firstStatus(pod: JsonObject): JsonObject {
 }
 
 /** Sets the generation of a pod, which counts the changes of its spec. */
-export function counted(pod: JsonObject, before: JsonObject): JsonObject {
+export function withGeneration(pod: JsonObject, before: JsonObject): JsonObject {
   const generation = numberAt(objectAt(before, 'metadata'), 'generation') ?? 0;
   return withMetadata(pod, { generation: sameValue(specOf(pod), specOf(before)) ? generation : generation + 1 });
 }

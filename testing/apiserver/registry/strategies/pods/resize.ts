@@ -8,19 +8,19 @@ import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import type { Strategy } from '../../strategy.ts';
 import { objectsAt, specOf, statusOf, withFields, withFieldsOf } from '../parts.ts';
 import { isMirrorPod } from './mirrorPod.ts';
-import { counted, podStrategy } from './pods.ts';
+import { podStrategy, withGeneration } from './pods.ts';
 import { podCauses, readPod } from './readPod.ts';
 
 export const resizeStrategy: Strategy = {
   ...podStrategy,
-  updated: (pod, before) => counted(withFieldsOf(resized(pod, before), before, ['status']), before),
+  updated: (pod, before) => withGeneration(withFieldsOf(withResources(pod, before), before, ['status']), before),
   updateCauses: resizeCauses,
 };
 
 const LISTS = ['containers', 'initContainers'] as const;
 
 /** Takes only the resources and resize policies from an update. */
-function resized(pod: JsonObject, before: JsonObject): JsonObject {
+function withResources(pod: JsonObject, before: JsonObject): JsonObject {
   const lists = LISTS.flatMap((list) => {
     const asked = objectsAt(specOf(pod), list);
     const had = objectsAt(specOf(before), list);
@@ -64,9 +64,9 @@ function containerCauses(pod: JsonObject, before: JsonObject, list: (typeof LIST
     const [own, had] = [objectAt(asked[index] ?? {}, 'resources'), objectAt(container, 'resources')];
     const restarts = list === 'initContainers' && !sameValue(own, had) && isRestartedInit(asked[index] ?? {});
     return [
-      ...removed(own, had, 'requests', field),
-      ...removed(own, had, 'limits', field),
-      ...(sameValue(withoutMutable(own), withoutMutable(had)) ? [] : [immutable(list, index)]),
+      ...removalCauses(own, had, 'requests', field),
+      ...removalCauses(own, had, 'limits', field),
+      ...(sameValue(withoutMutable(own), withoutMutable(had)) ? [] : [immutableCause(list, index)]),
       ...(restarts ? [forbidden(`spec.initContainers[${index}]`, RESTARTED_INIT)] : []),
     ];
   });
@@ -79,7 +79,7 @@ const isRestartedInit = (container: JsonObject): boolean =>
   textAt(container, 'restartPolicy') !== 'Always' &&
   objectsAt(container, 'resizePolicy').some((policy) => textAt(policy, 'restartPolicy') === 'RestartContainer');
 
-const immutable = (list: (typeof LISTS)[number], index: number): Cause =>
+const immutableCause = (list: (typeof LISTS)[number], index: number): Cause =>
   list === 'containers'
     ? forbidden('spec', 'only cpu and memory resources are mutable')
     : forbidden(
@@ -87,7 +87,7 @@ const immutable = (list: (typeof LISTS)[number], index: number): Cause =>
         'only cpu and memory resources for init or sidecar containers are mutable',
       );
 
-function removed(own: JsonObject, had: JsonObject, kind: 'requests' | 'limits', field: string): Cause[] {
+function removalCauses(own: JsonObject, had: JsonObject, kind: 'requests' | 'limits', field: string): Cause[] {
   const isRemoved = Object.keys(objectAt(had, kind)).some((name) => lookUp(objectAt(own, kind), name) === undefined);
   return isRemoved ? [forbidden(`${field}.${kind}`, `resource ${kind} cannot be removed`)] : [];
 }

@@ -8,23 +8,26 @@ import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../
 import { withMetadata } from '../../../store/metadata.ts';
 import type { Strategy } from '../../strategy.ts';
 import { IMMUTABLE, objectsAt, specOf, statusOf, withFields, withFieldsOf } from '../parts.ts';
-import { ipCauses, withOneIpFirst } from './ips.ts';
+import { ipCauses, withConsistentIps } from './ips.ts';
 import { podStrategy } from './pods.ts';
 
 export const podStatusStrategy: Strategy = {
   ...podStrategy,
-  defaulted: (pod) => ({ ...pod, status: withOneIpFirst(statusOf(pod)) }),
+  defaulted: (pod) => ({ ...pod, status: withConsistentIps(statusOf(pod)) }),
   updated: (pod, before) => {
     const kept = withFieldsOf(pod, before, ['spec']);
     const owners = lookUp(objectAt(before, 'metadata'), 'ownerReferences');
-    return withMetadata({ ...kept, status: withKept(statusOf(pod), statusOf(before)) }, { ownerReferences: owners });
+    return withMetadata(
+      { ...kept, status: withPreservedFields(statusOf(pod), statusOf(before)) },
+      { ownerReferences: owners },
+    );
   },
   updateCauses: statusCauses,
   checksWhole: false,
 };
 
 /** Restores fields that older clients omit. */
-function withKept(status: JsonObject, before: JsonObject): JsonObject {
+function withPreservedFields(status: JsonObject, before: JsonObject): JsonObject {
   const had = objectsAt(before, 'conditions');
   const conditions = objectsAt(status, 'conditions').map((condition) => {
     const same = had.find((each) => textAt(each, 'type') === textAt(condition, 'type'));

@@ -15,7 +15,7 @@ afterAll(() => server.close());
 async function answerTo(pod: object): Promise<string> {
   const body: Json = JSON.parse(JSON.stringify(pod));
   try {
-    await server.ask('POST', '/api/v1/namespaces/default/pods?dryRun=All', isObject(body) ? body : {});
+    await server.request('POST', '/api/v1/namespaces/default/pods?dryRun=All', isObject(body) ? body : {});
     return 'accepted';
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -12,10 +12,15 @@ const ended = { terminated: { exitCode: 143, reason: 'Error' } };
 async function mayRunAgain(...containers: readonly Json[]): Promise<boolean> {
   const server = await ApiServer.start(new SimulatedClock());
   const spec = { nodeName: 'node1', containers: [...containers] };
-  await server.ask('POST', PODS, { metadata: { name: 'web' }, spec });
+  await server.request('POST', PODS, { metadata: { name: 'web' }, spec });
   const tell = (state: Json) => {
     const containerStatuses = [{ name: 'main', image: '', imageID: '', ready: false, restartCount: 0, state }];
-    return server.ask('PATCH', `${PODS}/web/status`, { status: { containerStatuses } }, 'application/merge-patch+json');
+    return server.request(
+      'PATCH',
+      `${PODS}/web/status`,
+      { status: { containerStatuses } },
+      'application/merge-patch+json',
+    );
   };
   try {
     await tell(ended);

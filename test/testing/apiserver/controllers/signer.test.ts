@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
+const SERVING = 'kubernetes.io/kubelet-serving';
+
+async function stand() {
+  const clock = new SimulatedClock();
+  const server = await ApiServer.start(clock);
+  const names = { dnsNames: ['n'], ips: ['192.0.2.1'] };
+  const { request } = newSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
+  const ask = async (name: string, signerName: string) => {
+    const spec = { request: Buffer.from(request).toString('base64'), signerName, usages: ['digital signature'] };
+    await server.request('POST', REQUESTS, { metadata: { name }, spec });
+    await clock.advance(0);
+  };
+  const status = async (name: string) => {
+    const { status: found } = await server.request('GET', `${REQUESTS}/${name}`);
+    // A request has it.
+    const { conditions = [], certificate } = found as { conditions?: { type: string }[]; certificate?: string };
+    return { types: conditions.map(({ type }) => type), certificate };
+  };
+  return { clock, server, ask, status };
+}
+
+test('clients of nodes get theirs at once, for as long as the policy says', async () => {
+  const { clock, server, ask, status } = await stand();
+  server.signing.lifeMs = 120_000;
+  await ask('one', CLIENT);
+  const { types, certificate = '' } = await status('one');
+  expect(types).toEqual(['Approved']);
+  const read = new X509Certificate(Buffer.from(certificate, 'base64'));
+  expect(read.validToDate.getTime() - read.validFromDate.getTime()).toBe(120_000);
+  expect([read.validFromDate.getTime(), read.subject, read.keyUsage]).toEqual([
+    clock.now(),
+    'O=system:nodes\nCN=system:node:n',
+    ['1.3.6.1.5.5.7.3.2'],
+  ]);
+});
+
+test('what servers ask for waits for somebody; what others sign is not touched', async () => {
+  const { server, ask, status } = await stand();
+  await ask('serving', SERVING);
+  expect((await status('serving')).types).toEqual([]);
+  server.signing.decide = () => 'approve';
+  await ask('other', 'example.org/signer');
+  expect((await status('other')).types).toEqual([]);
+  const { certificate = '' } = await status('serving');
+  const { subjectAltName, keyUsage } = new X509Certificate(Buffer.from(certificate, 'base64'));
+  expect([subjectAltName, keyUsage]).toEqual(['DNS:n, IP Address:192.0.2.1', ['1.3.6.1.5.5.7.3.1']]);
+});
+
+test('it may take its time, deny, or fail', async () => {
+  const { clock, server, ask, status } = await stand();
+  server.signing.delayMs = 60_000;
+  await ask('slow', CLIENT);
+  await clock.advance(59_000);
+  expect((await status('slow')).types).toEqual([]);
+  await clock.advance(1_000);
+  expect((await status('slow')).types).toEqual(['Approved']);
+  server.signing.delayMs = 0;
+  server.signing.decide = () => 'deny';
+  await ask('denied', CLIENT);
+  server.signing.decide = () => 'fail';
+  await ask('failed', CLIENT);
+  expect([await status('denied'), await status('failed')]).toMatchObject([
+    { types: ['Denied'] },
+    { types: ['Failed'] },
+  ]);
+  server.close();
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from '@jest/globals';
+import { type Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
+
+const SECOND = 1_000;
+/** The directory is listed every 20 seconds. */
+const LIST_MS = 20 * SECOND;
+
+/** How many milliseconds after it is written the node has a pod; the directory has just been listed. */
+async function heardAfter(node: Simulation, name: string): Promise<number> {
+  const began = node.elapsed;
+  node.apply(manifest(name));
+  while (!node.pods().some(({ metadata }) => metadata.name.startsWith(name))) await node.advance(100);
+  return node.elapsed - began;
+}
+
+async function node(): Promise<Simulation> {
+  const made = await simulateNode({ seed: 1 });
+  await made.advance(SECOND);
+  return made;
+}
+
+const sourceOf = (it: Simulation) => JSON.stringify(it.explainNode());
+
+test('a pod is heard of at once, late where changes are told late, and with the next list where they are lost', async () => {
+  const it = await node();
+  expect(await heardAfter(it, 'well')).toBeLessThan(SECOND);
+  it.perform({ kind: 'watches', fault: 'doubled', forMs: SECOND });
+  expect(await heardAfter(it, 'doubled')).toBeLessThan(SECOND);
+  it.perform({ kind: 'watches', fault: 'late', forMs: SECOND });
+  const late = await heardAfter(it, 'late');
+  expect(late).toBeGreaterThan(2 * SECOND);
+  expect(late).toBeLessThan(4 * SECOND);
+  it.perform({ kind: 'watches', fault: 'dropped', forMs: SECOND });
+  const lost = await heardAfter(it, 'lost');
+  expect(lost).toBeGreaterThan(5 * SECOND);
+  expect(lost).toBeLessThan(LIST_MS);
+  it.kill();
+});
+
+test('a watch that breaks, and cannot begin again for a while, is made up for by lists until it is there again', async () => {
+  const it = await node();
+  it.perform({ kind: 'watches', fault: 'exhausted', forMs: 15 * SECOND });
+  await it.advance(2 * SECOND);
+  expect(sourceOf(it)).toContain('ENOSPC');
+  expect(await heardAfter(it, 'listed')).toBeGreaterThan(5 * SECOND);
+  await it.advance(LIST_MS);
+  expect(sourceOf(it)).not.toContain('ENOSPC');
+  expect(await heardAfter(it, 'watched')).toBeLessThan(SECOND);
+  it.kill();
+});
+
+test.each(['ENOSPC', 'EMFILE'])(
+  'a watch that fails with %s when the agent starts begins with a later list',
+  async (code) => {
+    let struck = 0;
+    const it = await simulateNode({
+      seed: 1,
+      faults: ({ name }) => (name === 'watch' && struck++ === 0 ? { kind: 'fail', code } : undefined),
+    });
+    await it.advance(SECOND);
+    expect(sourceOf(it)).toContain(code);
+    await it.advance(LIST_MS);
+    expect(struck).toBe(2);
+    expect(await heardAfter(it, 'watched')).toBeLessThan(SECOND);
+    it.kill();
+  },
+);

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../../../../testing/simulation/host/providedFiles.ts';
+import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+
+const SECOND = 1_000;
+const hidden = manifest('hidden', { containers: [container('main', { image: PRIVATE_IMAGE })] });
+
+test('an image that its registry gives only to those it knows is pulled with the credentials of the node', async () => {
+  const node = await simulateNode({ seed: 1 });
+  node.apply(hidden);
+  await node.advance(20 * SECOND);
+  expect(node.host.running()).toHaveLength(1);
+  node.kill();
+});
+
+test('without them it is refused, until they can be read', async () => {
+  const node = await simulateNode({
+    seed: 1,
+    faults: ({ about }) => (about.endsWith('/config.json') ? { kind: 'fail', code: 'EIO' } : undefined),
+  });
+  node.apply(hidden);
+  await node.advance(20 * SECOND);
+  expect(node.explain('hidden')?.answer).toContain('pull access denied');
+  node.endFaults();
+  await node.advance(30 * SECOND);
+  expect(node.host.running()).toHaveLength(1);
+  node.kill();
+});
+
+test('a pod has what its RuntimeClass gives it, and one whose class is not there is not admitted', async () => {
+  const node = await simulateNode({ seed: 1 });
+  node.apply(manifest('roomy', { runtimeClassName: RUNTIME_CLASS }));
+  const lost = manifest('lost', { runtimeClassName: 'not-there' });
+  expect(() => node.apply(lost)).toThrow('RuntimeClass "not-there" not found');
+  node.perform({ kind: 'scribble', file: 'lost.json', text: JSON.stringify(lost) });
+  await node.advance(20 * SECOND);
+  expect(node.pods().map(({ metadata, spec }) => [metadata.name, spec.overhead])).toEqual([
+    ['roomy-node-1', { cpu: '50m', memory: '8Mi' }],
+  ]);
+  node.kill();
+});

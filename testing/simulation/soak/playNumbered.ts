@@ -1,0 +1,59 @@
+/** Plays numbered stories and returns which of them break an invariant. */
+
+import type { Violation } from '../invariants/invariant.ts';
+import { invariants } from '../invariants/invariants.ts';
+import { manyKinds } from '../stories/manyKinds.ts';
+import { type Outcome, play } from '../stories/play.ts';
+import { playPointed } from '../stories/playPointed.ts';
+import { adoptions } from '../stories/pointed/adoptions.ts';
+import { ambiguousStates } from '../stories/pointed/ambiguousStates.ts';
+import { corruptedManifests } from '../stories/pointed/files.ts';
+import { temporaryPods } from '../stories/pointed/foreignPods.ts';
+import { largePods } from '../stories/pointed/largePods.ts';
+import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
+import { objects } from '../stories/pointed/objects.ts';
+import { recreations } from '../stories/pointed/resources.ts';
+import { waits } from '../stories/pointed/waits.ts';
+import { randomStory } from '../stories/randomStory.ts';
+import { shortStories } from '../stories/shortStories.ts';
+
+/** Pointed stories about adoption, waits, other agents' pods, growing data and ambiguous states. */
+const pointed = Object.values({
+  ...adoptions,
+  ...waits,
+  ...corruptedManifests,
+  ...temporaryPods,
+  ...longLivedPods,
+  ...ambiguousStates,
+});
+
+/** Stories with their own number range, so that the numbers of drawn stories do not change. */
+const further = Object.values({ ...objects, ...largePods, ...recreations });
+
+/**
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated.
+ * New ones are added at the end, because seeded faults name stories by number.
+ */
+export const FIRST_FURTHER = 1_000;
+
+const short = [...Object.values(shortStories), manyKinds];
+
+/** Plays the story with this number: short stories first, then pointed ones, then drawn ones. */
+function playNumber(number: number): Promise<Outcome> {
+  const options = { invariants };
+  const first = short[number];
+  if (first !== undefined) return play(first, options);
+  const found = number < FIRST_FURTHER ? pointed[number - short.length] : further[number - FIRST_FURTHER];
+  if (found !== undefined) return playPointed(found, options);
+  return play(randomStory(number, { pods: 1 + (number % 4), actions: 14, faults: 6, lastsMs: 120_000 }), options);
+}
+
+/** Plays the stories with these numbers. */
+export async function* playNumbered(
+  numbers: Iterable<number>,
+): AsyncGenerator<{ number: number; violation?: Violation }> {
+  for (const number of numbers) {
+    const { violation } = await playNumber(number);
+    yield violation === undefined ? { number } : { number, violation };
+  }
+}

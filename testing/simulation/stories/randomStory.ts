@@ -1,0 +1,101 @@
+/** Draws stories with all kinds of actions in any order. */
+import { HOST_CODES } from '../faults/failures.ts';
+import { TEMPORARY_UIDS } from '../host/foreignPods.ts';
+import { Random } from '../random.ts';
+import type { CallFault } from '../run/gate.ts';
+import { checkSize } from './checkStory.ts';
+import { randomAction, randomApply, type StoryGenerator } from './randomAction.ts';
+import { ODD_NAMES } from './randomManifest.ts';
+import type { Story, StoryFault, StorySize, TimedAction } from './story.ts';
+
+const SECOND = 1_000;
+
+/** From a few pods under many faults to a node with thirty pods. */
+const SIZES: readonly StorySize[] = [
+  { pods: 1, actions: 8, faults: 4, lastsMs: 90 * SECOND },
+  { pods: 2, actions: 10, faults: 6, lastsMs: 120 * SECOND },
+  { pods: 5, actions: 25, faults: 15, lastsMs: 300 * SECOND },
+  { pods: 12, actions: 50, faults: 20, lastsMs: 600 * SECOND },
+  { pods: 30, actions: 120, faults: 40, lastsMs: 1_800 * SECOND },
+];
+
+function randomFault(random: Random): CallFault {
+  const kind = random.pick(['fail', 'fail', 'lostReply', 'hang', 'late', 'late', 'death'] as const);
+  if (kind === 'lostReply') return { kind, code: random.pick(HOST_CODES) };
+  if (kind === 'fail') return { kind, code: random.pick(HOST_CODES), ...(random.chance(0.3) ? { inPart: true } : {}) };
+  if (kind === 'late') return { kind, ms: random.pick([1, 50, SECOND, 30 * SECOND]) };
+  return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
+}
+
+/** Maximum interval between two crowded actions. */
+const CROWDED_INTERVAL_MS = 1_500;
+
+/** The approximate number of calls per action, over which the faults are spread. */
+const CALLS_PER_ACTION = 60;
+
+function randomNames(count: number, random: Random): string[] {
+  const odd = [...ODD_NAMES];
+  return Array.from({ length: count }, (_, index) => {
+    const name = random.chance(0.15) ? odd.splice(random.between(0, odd.length), 1)[0] : undefined;
+    return name ?? `pod-${index}`;
+  });
+}
+
+/** Usually all pods are in files. The first one always is. */
+function randomListed(names: readonly string[], random: Random): ReadonlySet<string> {
+  return random.chance(0.2) ? new Set(names.slice(1).filter(() => random.chance(0.5))) : new Set();
+}
+
+/** On some hosts cgroups are read-only or left to the runtime. */
+function randomHost(random: Random): Pick<Story, 'cgroups'> {
+  const drawn = random.fraction();
+  if (drawn < 0.06) return { cgroups: 'readOnly' };
+  return drawn < 0.1 ? { cgroups: 'unused' } : {};
+}
+
+/** Draws the times of the actions. */
+function randomTimes({ actions, lastsMs, crowdedShare = 0 }: StorySize, random: Random): number[] {
+  const times: number[] = [];
+  let at = 0;
+  while (times.length < actions) {
+    at = random.chance(crowdedShare)
+      ? Math.min(lastsMs, at + random.between(0, CROWDED_INTERVAL_MS))
+      : random.between(0, lastsMs);
+    times.push(at);
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+/** Returns the story of a seed. Throws a `TypeError` if the size is invalid. */
+export function randomStory(seed: number, size: StorySize): Story {
+  checkSize(seed, size);
+  const { pods, actions: actionCount, faults: faultCount, lastsMs } = size;
+  const random = new Random(seed);
+  const names = randomNames(pods, random);
+  const listed = randomListed(names, random);
+  const drawing: StoryGenerator = { random, names, listed, lastManifests: new Map(), unusedUids: [...TEMPORARY_UIDS] };
+  const first = names.map(
+    (name): TimedAction => ({ at: random.between(0, 5 * SECOND), action: randomApply(drawing, name) }),
+  );
+  const later = randomTimes(size, random).map((at): TimedAction => ({ at, action: randomAction(drawing) }));
+  const faults = Array.from(
+    { length: faultCount },
+    (): StoryFault => ({
+      call: random.between(0, (pods + actionCount) * CALLS_PER_ACTION),
+      fault: randomFault(random),
+    }),
+  );
+  const actions = [...first, ...later].toSorted((a, b) => a.at - b.at);
+  return { seed, actions, faults, lastsMs, overtakes: true, ...randomHost(random) };
+}
+
+/** The crowded share of every fourth story of a size. */
+const CROWDED_SHARE = 0.6;
+
+/** The story of a seed. The seed also selects the size and whether the story is crowded. */
+export function storyOfAnySize(seed: number): Story {
+  const size = SIZES[seed % SIZES.length];
+  if (size === undefined) throw new RangeError(`${seed} is no seed`);
+  const isCrowded = Math.floor(seed / SIZES.length) % 4 === 3;
+  return randomStory(seed, isCrowded ? { ...size, crowdedShare: CROWDED_SHARE } : size);
+}
