@@ -59,12 +59,12 @@ async function writeCoverage(stories) {
   const page = join(root, 'docs/simulation-coverage.md');
   // It takes minutes, and would be for nothing.
   closeSync(openSync(page, 'a'));
-  const { coverageOf, pageOf } = await import('../testing/simulation/coverage/report.ts');
-  const { misfitsOf: misfitsIn } = await import('../testing/simulation/coverage/check.ts');
+  const { coverageOf, formatPage } = await import('../testing/simulation/coverage/report.ts');
+  const { coverageProblems } = await import('../testing/simulation/coverage/check.ts');
   const { machines } = await import('../machines/drawing/charts.ts');
   const reached = await coverageOf(stories);
-  writeFileSync(page, pageOf(reached, machines, stories));
-  const misfits = misfitsIn(reached.byAll, machines);
+  writeFileSync(page, formatPage(reached, machines, stories));
+  const misfits = coverageProblems(reached.byAll, machines);
   for (const misfit of misfits) console.error(misfit);
   return misfits.length === 0 ? 0 : 1;
 }
@@ -95,11 +95,11 @@ async function showFaults(names) {
 
 /** Gives the stories one after the other that the node as it is keeps to, each tried once. */
 async function soundStories() {
-  const { hunt } = await import('../testing/simulation/soak/playNumbered.ts');
+  const { playNumbered } = await import('../testing/simulation/soak/playNumbered.ts');
   const known = new Map();
   return async (number) => {
     if (!known.has(number))
-      for await (const { violation } of hunt([number])) known.set(number, violation === undefined);
+      for await (const { violation } of playNumbered([number])) known.set(number, violation === undefined);
     return known.get(number);
   };
 }
@@ -123,8 +123,8 @@ function findIn(copy, fault, isSound) {
 async function firstBroken(copy, numbers) {
   const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
   const code = `
-    import { hunt } from ${JSON.stringify(hunted)};
-    for await (const { number, violation } of hunt(${JSON.stringify(numbers)})) {
+    import { playNumbered } from ${JSON.stringify(hunted)};
+    for await (const { number, violation } of playNumbered(${JSON.stringify(numbers)})) {
       if (violation === undefined) continue;
       console.log(JSON.stringify({ number, rule: violation.number, message: violation.message }));
       break;

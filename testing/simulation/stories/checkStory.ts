@@ -51,18 +51,18 @@ const found = z.looseObject({
 /** Throws a `TypeError` that names the first invalid field of the size of a story, or a `RangeError` for the seed. */
 export function checkSize(seed: number, given: StorySize): void {
   checkSeed(seed);
-  checkShape(size, given, 'drawnStory', 'its size');
+  checkShape(size, given, 'randomStory', 'its size');
 }
 
 /** Throws a `TypeError` that names the first invalid field of a story, or a `RangeError` for the seed. */
 export function checkStory(given: Story): void {
-  checkShape(story, given, 'whatItBreaks', 'its story');
+  checkShape(story, given, 'findViolation', 'its story');
   checkSeed(given.seed);
   for (const [index, { action }] of given.actions.entries())
-    checkAction(action, `whatItBreaks: actions[${index}].action: `);
+    checkAction(action, `findViolation: actions[${index}].action: `);
   for (const [index, { fault }] of given.faults.entries())
-    checkCallFault(fault, `whatItBreaks: faults[${index}].fault: `);
+    checkCallFault(fault, `findViolation: faults[${index}].fault: `);
 }
 
 /** Throws a `TypeError` that names the first invalid field of a finding. */
-export const checkFinding = (given: unknown): void => checkShape(found, given, 'foundText', 'what was found');
+export const checkFinding = (given: unknown): void => checkShape(found, given, 'formatFinding', 'the finding');

@@ -33,7 +33,7 @@ export async function findViolation(
   { onShorter, signal }: ShrinkOptions = {},
 ): Promise<Finding | undefined> {
   checkStory(story);
-  checkShape(z.looseObject({}), options, 'whatItBreaks', 'its options');
+  checkShape(z.looseObject({}), options, 'findViolation', 'its options');
   const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
   const whole = { ...story, hasUrl: needsUrl(story) };

@@ -30,7 +30,7 @@ const TOKEN: TokenRequest = {
 function watchedServer() {
   const broken: string[] = [];
   const state = {
-    touchedAt: 0,
+    lastCauseAt: 0,
     elapsed: 0,
     hasFault: false,
     isDeletedByNode: true,
@@ -55,9 +55,9 @@ function watchedServer() {
         },
       },
     },
-    actions: {
-      get touchedAt() {
-        return state.touchedAt;
+    actionLog: {
+      get lastCauseAt() {
+        return state.lastCauseAt;
       },
       versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
     },
@@ -191,7 +191,7 @@ test('while nothing happens nothing is asked but that the node is alive', () => 
   state.hasFault = true;
   expect(ask('create events', 2 * MINUTE)).toEqual([]);
   state.hasFault = false;
-  state.touchedAt = state.elapsed + MINUTE;
+  state.lastCauseAt = state.elapsed + MINUTE;
   expect(ask('create events', 2 * MINUTE)).toEqual([]);
   expect(ask('create events', 1).length).toBe(1);
 });

@@ -12,7 +12,7 @@ function said(all: readonly Runs[], strayed: readonly string[] = []) {
   const broken: string[] = [];
   const host = {
     running: (isMeant: (each: Runs) => boolean = () => true) => all.filter(isMeant),
-    faults: { wasHidden: (id: string) => strayed.includes(id) },
+    runtimeFaults: { wasHidden: (id: string) => strayed.includes(id) },
   };
   // It asks the host for nothing else.
   const following = oneLiveContainer.follow({ host } as unknown as Watched, (message) => void broken.push(message));

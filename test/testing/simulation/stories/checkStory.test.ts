@@ -42,11 +42,11 @@ test.each([
   ['cgroups: Unsupported value: "none"', { ...story, cgroups: 'none' }],
   ['speed: unknown field', { ...story, speed: 2 }],
 ])('no story is told of which is said: %s', async (message, given) => {
-  await expect(findViolation(untyped(given), { invariants: [] })).rejects.toThrow(`whatItBreaks: ${message}`);
+  await expect(findViolation(untyped(given), { invariants: [] })).rejects.toThrow(`findViolation: ${message}`);
 });
 
 test('a story is told with options', async () => {
-  await expect(findViolation(story, untyped(undefined))).rejects.toThrow('whatItBreaks: its options: Required value');
+  await expect(findViolation(story, untyped(undefined))).rejects.toThrow('findViolation: its options: Required value');
   await expect(findViolation({ ...story, seed: -1 }, { invariants: [] })).rejects.toThrow('a seed is a whole number');
 });
 
@@ -60,7 +60,7 @@ test.each([
   ['crowded: Invalid value: 5: ', { ...size, crowded: 5 }],
   ['speed: unknown field', { ...size, speed: 2 }],
 ])('no story is drawn of which is said: %s', (message, given) => {
-  expect(() => randomStory(1, untyped(given))).toThrow(`drawnStory: ${message}`);
+  expect(() => randomStory(1, untyped(given))).toThrow(`randomStory: ${message}`);
 });
 
 test('no story is drawn from a seed that is none', () => {
@@ -68,7 +68,7 @@ test('no story is drawn from a seed that is none', () => {
 });
 
 test.each([
-  ['what was found: Required value', undefined],
+  ['the finding: Required value', undefined],
   ['message: Required value', {}],
   [
     'story.actions: Required value',
@@ -82,5 +82,5 @@ test.each([
     },
   ],
 ])('no text is made of what was not found: %s', (message, given) => {
-  expect(() => formatFinding(untyped(given))).toThrow(`foundText: ${message}`);
+  expect(() => formatFinding(untyped(given))).toThrow(`formatFinding: ${message}`);
 });
