@@ -7,12 +7,12 @@ import '../../../testing/simulation/run/schedule.ts';
 import { closeHost } from '../../support/closedHost.ts';
 
 // What it loads may keep what it finds: it is to find what can be closed.
-const { randomStory: drawnStory } = await import('../../../testing/simulation/stories/randomStory.ts');
+const { randomStory } = await import('../../../testing/simulation/stories/randomStory.ts');
 const { play } = await import('../../../testing/simulation/stories/play.ts');
 
 const results: object[] = [];
 for (const [index, seed] of process.argv.slice(2).map(Number).entries()) {
-  const story = drawnStory(seed, { pods: 4, actions: 20, faults: 12, lastsMs: 900_000 });
+  const story = randomStory(seed, { pods: 4, actions: 20, faults: 12, lastsMs: 900_000 });
   const open = closeHost();
   const { simulation, steps } = await play(story, { invariants: [], traces: true, replays: index === 0 });
   results.push({ seed, digest: simulation.digest(), steps, reached: open() });
