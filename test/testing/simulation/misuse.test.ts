@@ -142,7 +142,7 @@ test('an invariant needs no number, and is reported by what it says', async () =
   const description = 'There is one life.';
   const follow: Invariant['follow'] = (_, violated) => ({ onAgentStarted: () => violated('a life') });
   const violation = {
-    description: description,
+    description,
     message: 'a life',
     step: expect.any(Number),
     elapsed: expect.any(Number),

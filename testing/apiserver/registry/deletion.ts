@@ -48,12 +48,12 @@ function nextStep(before: JsonObject, how: DeletionOptions, now: number) {
   const finalizers = deletionFinalizers(had, how.propagationPolicy);
   const isPending = finalizers.length > 0;
   const held = withMetadata(before, { finalizers: isPending ? finalizers : undefined });
-  if (!how.strategy.isGraceful) return { object: isPending ? markedAsDeleted(held, now) : before, isHeld: isPending };
+  if (!how.strategy.isGraceful) return { object: isPending ? markedAsDeleted(held, now) : before, remains: isPending };
   const deletion = gracefulDeletion(held, how.gracePeriodSeconds, now);
   if (deletion.when === 'pending') return undefined;
-  if (deletion.when === 'now') return { object: isPending ? markedAsDeleted(held, now) : before, isHeld: isPending };
+  if (deletion.when === 'now') return { object: isPending ? markedAsDeleted(held, now) : before, remains: isPending };
   const seconds = numberAt(objectAt(deletion.object, 'metadata'), 'deletionGracePeriodSeconds') ?? 0;
-  return { object: deletion.object, isHeld: isPending || seconds > 0 };
+  return { object: deletion.object, remains: isPending || seconds > 0 };
 }
 
 function markedAsDeleted(object: JsonObject, now: number): JsonObject {

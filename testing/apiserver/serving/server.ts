@@ -146,7 +146,7 @@ function readHead(
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
-  const { user, isDoubtful: hasInvalidCertificate } = certificateUser(request, now);
+  const { user, hasInvalidCertificate } = certificateUser(request, now);
   return {
     method: request.method ?? 'GET',
     url: request.url ?? '/',
@@ -173,15 +173,15 @@ function certificateOf(socket: TLSSocket, connection: object): PeerCertificate {
 function certificateUser(
   { socket, stream }: Pick<Incoming, 'socket' | 'stream'>,
   now: number,
-): { readonly user?: User; readonly isDoubtful: boolean } {
-  if (!(socket instanceof TLSSocket)) return { isDoubtful: false };
+): { readonly user?: User; readonly hasInvalidCertificate: boolean } {
+  if (!(socket instanceof TLSSocket)) return { hasInvalidCertificate: false };
   const { subject, valid_to: until, fingerprint256 } = certificateOf(socket, stream?.session ?? socket);
-  if (subject === undefined) return { isDoubtful: false };
+  if (subject === undefined) return { hasInvalidCertificate: false };
   const { CN: name, O: groups = [] } = subject;
-  if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { isDoubtful: true };
+  if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { hasInvalidCertificate: true };
   const shown = `X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`;
   const extra = new Map([['authentication.kubernetes.io/credential-id', [shown]]]);
-  return { user: { name, groups: [groups].flat(), extra }, isDoubtful: false };
+  return { user: { name, groups: [groups].flat(), extra }, hasInvalidCertificate: false };
 }
 
 function send(answer: ApiResponse, isHead: boolean, response: Outgoing): void {

@@ -93,7 +93,7 @@ const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Metho
   const isNow = name.endsWith('Sync');
   return (...args: readonly unknown[]) => {
     const call = { target: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
-    const passing = { act: () => method(...args), failure: failing(call), partly: partly(name, args) };
+    const passing = { act: () => method(...args), failure: failing(call), actPartly: partly(name, args) };
     return isNow ? gate.passSync(call, passing) : gate.pass(call, passing);
   };
 };

@@ -76,14 +76,14 @@ export interface Invariant {
 }
 
 /** Returns `invariant 5`, or for an invariant without a number `invariant "One container runs at a time."`. */
-export const invariantTitle = ({ number, says = '' }: Pick<Violation, 'number' | 'says'>): string =>
-  `invariant ${number ?? JSON.stringify(says)}`;
+export const invariantTitle = ({ number, description = '' }: Pick<Violation, 'number' | 'description'>): string =>
+  `invariant ${number ?? JSON.stringify(description)}`;
 
 /** A broken invariant. */
 export interface Violation {
   readonly number?: NonNullable<Invariant['number']>;
   /** Sentence of an invariant without a number. */
-  readonly says?: string;
+  readonly description?: string;
   readonly message: string;
   /** The step after which the violation was detected, and the node time in milliseconds. */
   readonly step: number;

@@ -82,8 +82,8 @@ export class InvariantWatch {
   }
 
   /** Records a violation. */
-  noteViolation({ number, says }: Pick<Violation, 'number' | 'says'>, message: string): void {
-    const violated = number === undefined ? { description: says ?? '' } : { number };
+  noteViolation({ number, description }: Pick<Violation, 'number' | 'description'>, message: string): void {
+    const violated = number === undefined ? { description: description ?? '' } : { number };
     this.#violations.push({ ...violated, message, ...this.#position() });
   }
 

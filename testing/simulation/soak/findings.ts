@@ -42,7 +42,7 @@ export class Findings {
       found.recording === undefined
         ? ', without a recording'
         : ': `createReplay` plays the input and the entries of its recording';
-    console.log(await this.#write(found, JSON.stringify([found.number ?? found.says, found.story]), recorded));
+    console.log(await this.#write(found, JSON.stringify([found.number ?? found.description, found.story]), recorded));
   }
 
   /** Prints an error that is not a violation, e.g. one thrown by the simulation itself. */

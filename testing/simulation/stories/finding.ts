@@ -48,7 +48,8 @@ export async function findViolation(
     if (signal?.aborted || performance.now() >= until) return false;
     // A story that fails with an error breaks something else.
     const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
-    if (violation === undefined || violation.number !== first.number || violation.says !== first.says) return false;
+    if (violation === undefined || violation.number !== first.number || violation.description !== first.description)
+      return false;
     onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
     return true;
   };
