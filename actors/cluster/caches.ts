@@ -1,4 +1,4 @@
-/** What a node hears of its cluster beside its pods, kept for whoever needs it. */
+/** Caches of the cluster's objects other than pods. */
 import { systemJitter } from '../../base/clock.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
@@ -8,15 +8,15 @@ import { OwnNode } from './node/ownNode.ts';
 import { Services } from './services.ts';
 import type { ClusterCaches } from './watches.ts';
 
-/** Where there is no cluster, nothing is ever heard. */
+/** Creates the caches. Without a cluster, they stay empty. */
 export function clusterCaches(
   { cluster, jitter = systemJitter }: Pick<NodeParts, 'cluster' | 'jitter'>,
-  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,
+  dependencies: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,
 ): ClusterCaches {
   const ownNode = new OwnNode();
   const caches = { ownNode, services: new Services(), classes: new Classes() };
   if (cluster === undefined) return caches;
   const { client, objects: settings } = cluster;
-  const content = podContent(cluster, { ...ground, jitter });
-  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
+  const content = podContent(cluster, { ...dependencies, jitter });
+  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...dependencies }) };
 }

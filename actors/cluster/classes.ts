@@ -1,10 +1,10 @@
-/** The RuntimeClasses of the cluster, as far as the node has heard: the handler that each of them names. */
+/** The handlers of the cluster's RuntimeClasses, as last reported by the watch. */
 import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kubeclient/paths.ts';
 import { firstProblem } from '../../kubernetes/api/problem.ts';
 import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
 import type { Watch } from './watch.ts';
 
-/** What else a class gives its pods the API server gave them when it took them in. */
+/** Overhead and scheduling are omitted, because the API server applied them when it admitted the pod. */
 interface ClassHandler {
   readonly name: string;
   readonly handler: string;
@@ -13,26 +13,26 @@ interface ClassHandler {
 export class Classes {
   #handlers: ReadonlyMap<string, string> = new Map();
 
-  take(classes: readonly ClassHandler[]): void {
+  replaceAll(classes: readonly ClassHandler[]): void {
     this.#handlers = new Map(classes.map(({ name, handler }) => [name, handler]));
   }
 
-  /** Undefined where there is no such class, or nothing is known of any yet. */
+  /** Returns undefined if the class does not exist or the classes have not been read yet. */
   handlerOf(name: string): string | undefined {
     return this.#handlers.get(name);
   }
 }
 
-export const classesWatch = (classes: Pick<Classes, 'take'>): Watch<ClassHandler> => ({
+export const classesWatch = (classes: Pick<Classes, 'replaceAll'>): Watch<ClassHandler> => ({
   name: 'RuntimeClass',
   place: 'the RuntimeClasses of the cluster',
   path: RUNTIME_CLASSES,
   type: RUNTIME_CLASS,
   transform: (object) => {
-    const read = readRuntimeClass(object);
-    if ('problems' in read) throw new Error(`this is no RuntimeClass: ${firstProblem(read.problems)}`);
-    const { metadata, handler } = read.object;
+    const parsed = readRuntimeClass(object);
+    if ('problems' in parsed) throw new Error(`this is no RuntimeClass: ${firstProblem(parsed.problems)}`);
+    const { metadata, handler } = parsed.object;
     return { name: metadata.name, handler };
   },
-  onSet: (all) => classes.take(all),
+  onSet: (all) => classes.replaceAll(all),
 });

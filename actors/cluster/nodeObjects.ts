@@ -1,9 +1,9 @@
-/** The objects of a node at the API server, as far as it reads them. */
+/** The node's own objects at the API server: schemas and parsers. */
 import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 
-const texts = z.optional(z.record(z.string(), z.string()));
+const stringMap = z.optional(z.record(z.string(), z.string()));
 const taintSchema = z.looseObject({
   key: z.string(),
   value: z.optional(z.string()),
@@ -15,8 +15,8 @@ const nodeSchema = z.looseObject({
     uid: z.string(),
     resourceVersion: z.optional(z.string()),
     deletionTimestamp: z.optional(z.string()),
-    labels: texts,
-    annotations: texts,
+    labels: stringMap,
+    annotations: stringMap,
   }),
   spec: z._default(
     z.looseObject({
@@ -35,7 +35,7 @@ const leaseSchema = z.looseObject({
 const csiNodeSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
-    annotations: texts,
+    annotations: stringMap,
     ownerReferences: z.optional(z.array(z.looseObject({ kind: z.string(), name: z.string(), uid: z.string() }))),
   }),
 });
@@ -43,27 +43,27 @@ const csiNodeSchema = z.looseObject({
 const namedSchema = z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
 
 export type NamedObject = z.infer<typeof namedSchema>;
-export type FoundNode = z.infer<typeof nodeSchema>;
-export type FoundCsiNode = z.infer<typeof csiNodeSchema>;
-export type FoundLease = z.infer<typeof leaseSchema>;
+export type ServerNode = z.infer<typeof nodeSchema>;
+export type ServerCsiNode = z.infer<typeof csiNodeSchema>;
+export type ServerLease = z.infer<typeof leaseSchema>;
 
-/** Of what a watch has told, where each object is read by itself. */
-export const seenAsNode = (object: unknown): FoundNode => z.parse(nodeSchema, object);
+/** Parses an object from a watch, which has no request to name. */
+export const parseNode = (object: unknown): ServerNode => z.parse(nodeSchema, object);
 
-/** Each of an answer to what was `asked`. */
-export const readNode = (object: unknown, asked: string): FoundNode =>
+/** Parses the response to `request`. */
+export const readNode = (object: unknown, asked: string): ServerNode =>
   parseResponse(nodeSchema, object, { request: asked, expected: 'a Node' });
-export const readLease = (object: unknown, asked: string): FoundLease =>
+export const readLease = (object: unknown, asked: string): ServerLease =>
   parseResponse(leaseSchema, object, { request: asked, expected: 'a Lease' });
 export const readCsiNode = (object: unknown, asked: string) =>
   parseResponse(csiNodeSchema, object, { request: asked, expected: 'a CSINode' });
 export const readNamed = (object: unknown, asked: string): NamedObject =>
   parseResponse(namedSchema, object, { request: asked, expected: 'an object with a name and a UID' });
 
-/** How the objects of a node refer to its Node. */
+/** Returns an owner reference to the Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
-export async function orNone<T>(call: () => Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();
   } catch (error) {

@@ -1,4 +1,3 @@
-/** The service accounts of pods, as the API server has them. */
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kubeclient/paths.ts';
@@ -11,8 +10,8 @@ const schema = z.object({
   }),
 });
 
-/** Asked each time: whoever needs one needs it as it is. */
-export const serviceAccountsAt =
+/** Reads the service account each time, because callers need its current state. */
+export const createServiceAccountReader =
   (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
   async (account, options) => {
     const path = serviceAccountPath(account);

@@ -1,4 +1,4 @@
-/** The services of the cluster, as far as the node has heard: their addresses for the variables of containers. */
+/** The services of the cluster, as last reported by the watch. Their addresses become container variables. */
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
@@ -9,7 +9,7 @@ import type { Watch } from './watch.ts';
 
 const SOURCE = 'kubernetes.io/config.source';
 
-/** The variables of services for the containers of a pod. */
+/** Returns the service variables for the containers of a pod. */
 export type ServiceVariables = (pod: Pod) => Readonly<Record<string, string>>;
 
 export const noServices: ServiceVariables = () => ({});
@@ -17,13 +17,13 @@ export const noServices: ServiceVariables = () => ({});
 export class Services {
   #services: readonly ServiceAddress[] | undefined;
 
-  take(services: readonly ServiceAddress[]): void {
+  replaceAll(services: readonly ServiceAddress[]): void {
     this.#services = services;
   }
 
   /**
-   * Throws where a pod of the API server has to wait until its services are known; a static pod, which may be what the
-   * API server runs in, goes without.
+   * Throws for a pod of the API server while the services are unknown. A static pod starts without variables, because
+   * the API server may run in it.
    */
   readonly variables: ServiceVariables = ({ metadata: { namespace, annotations }, spec }) => {
     if (this.#services === undefined && annotations?.[SOURCE] === API_SOURCE) {
@@ -34,7 +34,7 @@ export class Services {
   };
 }
 
-/** As much of it as is kept: there may be thousands. */
+/** The stored part of a Service. There may be thousands. */
 const serviceSchema = z.pipe(
   z.object({
     metadata: z.object({ namespace: z.string(), name: z.string() }),
@@ -58,12 +58,12 @@ const serviceSchema = z.pipe(
   ),
 );
 
-export const servicesWatch = (services: Pick<Services, 'take'>): Watch<ServiceAddress> => ({
+export const servicesWatch = (services: Pick<Services, 'replaceAll'>): Watch<ServiceAddress> => ({
   name: 'Service',
   place: 'the services of the cluster',
   path: SERVICES,
   type: SERVICE,
   query: { fieldSelector: 'spec.clusterIP!=None' },
   transform: (object) => z.parse(serviceSchema, object),
-  onSet: (all) => services.take(all),
+  onSet: (all) => services.replaceAll(all),
 });

@@ -1,4 +1,4 @@
-/** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
+/** Watches of cluster objects whose state the node reports. */
 
 import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
@@ -10,22 +10,22 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 
 export interface Watch<Kept = KubeObject> {
-  /** The kind of the objects, under which it is shown. */
+  /** The kind of the objects, shown to users. */
   readonly name: string;
-  /** Which of them it follows, in words. */
+  /** Describes the watched objects for users. */
   readonly place: string;
   readonly path: string;
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
   /** Converts an object to the part that is stored. By default, the whole object is stored. */
   readonly transform?: (object: KubeObject) => Kept;
-  /** Told how it gets on before anybody else. */
+  /** Called with each step before it is reported. */
   readonly onStep?: (step: ReflectorStep) => void;
-  /** Takes all there are, whenever that has changed; `send` tells the node of it. */
+  /** Receives all objects whenever they have changed. `send` sends a fact to the node. */
   readonly onSet: (objects: readonly Kept[], send: (fact: NodeFact) => void) => void;
 }
 
-interface Following {
+interface WatchContext {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly jitter: () => number;
@@ -34,21 +34,21 @@ interface Following {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Goes on until the signal aborts. */
-export function follow<Kept>(
-  { name, place, onSet, onStep, ...what }: Watch<Kept>,
-  { send, onError, ...how }: Following,
+/** Runs the watch until the signal aborts. */
+export function runWatch<Kept>(
+  { name, place, onSet, onStep, ...watch }: Watch<Kept>,
+  { send, onError, ...context }: WatchContext,
 ): Promise<void> {
-  const { clock, signal } = how;
+  const { clock, signal } = context;
   const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
-  const tell = tellingSteps(onState, { clock, signal, place });
+  const reportStep = tellingSteps(onState, { clock, signal, place });
   const reflector = new Reflector<Kept>({
-    ...what,
-    ...how,
+    ...watch,
+    ...context,
     onSet: (objects) => onSet(objects, send),
     onStep: (step) => {
       onStep?.(step);
-      tell(step);
+      reportStep(step);
     },
     onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `${name} ${problem}`)),
   });

@@ -1,4 +1,4 @@
-/** All that the node follows at the API server beside its pods, as one feed. */
+/** The feed of all watches other than that of pods. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Feed } from '../boundary.ts';
@@ -8,14 +8,14 @@ import type { PodContent } from '../objects/podContent.ts';
 import { type Classes, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './node/ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
-import { follow } from './watch.ts';
+import { runWatch } from './watch.ts';
 
 /** What the node knows of its cluster. */
 export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
   readonly services: Services;
   readonly classes: Classes;
-  /** Absent where there is no cluster. */
+  /** Undefined without a cluster. */
   readonly objects?: ObjectStore | undefined;
 }
 
@@ -41,11 +41,11 @@ export const clusterWatches =
   }: WatchesParts): Feed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
-    const how = { client: cluster.client, clock, jitter, signal, send, onError };
+    const context = { client: cluster.client, clock, jitter, signal, send, onError };
     await Promise.all([
-      follow(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), how),
-      follow(servicesWatch(services), how),
-      follow(classesWatch(classes), how),
+      runWatch(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), context),
+      runWatch(servicesWatch(services), context),
+      runWatch(classesWatch(classes), context),
       objects?.run(send, { signal }),
       trustBundles?.run(send, { signal }),
     ]);

@@ -20,11 +20,11 @@ import { NodeImages } from '../cluster/node/nodeImages.ts';
 import { API_SOURCE } from '../cluster/pods/apiPods.ts';
 import { ApiStatusSink } from '../cluster/pods/apiStatusSink.ts';
 import { mirrorPorts } from '../cluster/pods/mirrorPods.ts';
-import { serviceAccountsAt } from '../cluster/serviceAccounts.ts';
+import { createServiceAccountReader } from '../cluster/serviceAccounts.ts';
 import { noServices } from '../cluster/services.ts';
 import type { ClusterCaches } from '../cluster/watches.ts';
-import { addressesNow } from '../feeds/addresses.ts';
-import { type LocalObjects, localObjectsOf } from '../objects/localObjects.ts';
+import { currentAddresses } from '../feeds/addresses.ts';
+import { createLocalObjects, type LocalObjects } from '../objects/localObjects.ts';
 import { objectsBySource } from '../objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from '../replay/redaction.ts';
 import { defaultLogPolicy } from '../services/containers/logs.ts';
@@ -158,7 +158,12 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   const manifestFiles = { now: new Map() };
   const listPodDirs = () => listPodDirectories(createLayout(config, files));
   const caches = clusterCaches(parts, { clock, files, listPodDirs, onError });
-  const localObjects = localObjectsOf(sourcePlaces(config), parts.keptObjects, { clock, files, listPodDirs, onError });
+  const localObjects = createLocalObjects(sourcePlaces(config), parts.keptObjects, {
+    clock,
+    files,
+    listPodDirs,
+    onError,
+  });
   const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
   const { objects, tokens, trustBundles, ...others } = parts;
   const overrides = withoutUndefined({ objects, tokens, trustBundles });
@@ -208,7 +213,7 @@ function createWorld(
     learnValues: ({ metadata }, values) => dependencies.redaction.learnValues(metadata.uid, values),
     rootDir: config.rootDir,
     verification: config.imageVerification,
-    findServiceAccount: dependencies.cluster && serviceAccountsAt(dependencies.cluster.client),
+    findServiceAccount: dependencies.cluster && createServiceAccountReader(dependencies.cluster.client),
     serviceVariables: dependencies.cluster === undefined ? noServices : dependencies.services.variables,
     policy: config.logs ?? defaultLogPolicy,
   });
@@ -282,7 +287,7 @@ const createInput = (
   left: FoundAtStart,
 ): NodeInput => ({
   ...pick(config, INPUT),
-  hostIps: addressesNow(config.hostIps),
+  hostIps: currentAddresses(config.hostIps),
   statuses: Object.fromEntries(statuses),
   allocations: Object.fromEntries(allocations),
   probed: Object.fromEntries(probes),

@@ -6,7 +6,7 @@ import { createAlarm } from '../alarm.ts';
 import type { World } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from '../feeds/addresses.ts';
-import { type Look, podCidrFeed } from '../feeds/podCidr.ts';
+import { type CheckPodCidr, podCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
 import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
 import { type SourceParts, sourcesFeed } from '../sources/sources.ts';
@@ -46,7 +46,7 @@ function runtimeFeeds(
 ): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
   const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, serviceActions } = parts;
   // Set once the podCidr feed has started.
-  let checkPodCidr: Look = () => {};
+  let checkPodCidr: CheckPodCidr = () => {};
   let isSilent = false;
   ownNode.onChange = () => checkPodCidr({ again: false });
   // Set once the health feed has started.

@@ -1,6 +1,6 @@
 /**
- * The ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`): all of them are followed at the API server, but
- * only while a pod shows any.
+ * The ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`). They are watched only while a pod uses
+ * any.
  */
 import * as z from 'zod/mini';
 import type { Clock } from '../../base/clock.ts';
@@ -21,35 +21,35 @@ import { SharedCall } from './cache/sharedCall.ts';
 interface BundleParts {
   readonly client: KubeClient;
   readonly clock: Clock;
-  /** At least 0 and less than 1. */
+  /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Trust bundles that somebody has to keep up to date. */
-export interface FollowedBundles extends TrustBundles {
-  /** Tells the node which pods show other anchors than there are by now, until the signal aborts. */
+/** Trust bundles that are watched for changes. */
+export interface WatchedBundles extends TrustBundles {
+  /** Notifies the node of pods whose anchors have changed, until the signal aborts. */
   run(send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }): Promise<void>;
-  /** The pod has ended. */
+  /** Must be called when a pod has terminated. */
   forget(podUid: string): void;
 }
 
-/** What a projection comes to. */
-type Shown = { readonly pem: string } | { readonly problem: string };
+/** The result of resolving a projection. */
+type Resolution = { readonly pem: string } | { readonly problem: string };
 
-/** One that a pod shows; `shown` is what it was told last. */
+/** A projection of a pod. `shown` is the result that the pod received last. */
 interface Use {
   readonly projection: TrustBundleProjection;
-  shown?: Shown;
+  shown?: Resolution;
 }
 
 const GROUPS = '/apis';
-/** The first that a server has. */
+/** API versions in order of preference. */
 const API_VERSIONS = ['certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1'] as const;
 const RESOURCE = 'clustertrustbundles';
 const KIND = 'ClusterTrustBundle';
-/** So long a volume waits for them to be read. */
-const READ_MS = 10_000;
+/** How long a volume waits for the first list. */
+const READ_TIMEOUT_MS = 10_000;
 export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
 
 const bundleSchema = z.object({
@@ -59,37 +59,37 @@ const bundleSchema = z.object({
   }),
   spec: z.object({ signerName: z._default(z.string(), ''), trustBundle: z.string() }),
 });
-/** As much of it as is kept. */
+/** The stored part of a bundle. */
 type Bundle = z.infer<typeof bundleSchema>;
 
 const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string() })) });
 
-/** All that there are, as long as they are followed. */
-class Followed {
+/** The watch of all bundles. */
+class BundleWatch {
   readonly ending = new AbortController();
   readonly read = Promise.withResolvers<void>();
   bundles: readonly Bundle[] | undefined;
-  /** Why they cannot be read. */
+  /** Why the last list or watch failed. Empty if it succeeded. */
   failure = '';
-  /** How the watch gets on. */
+  /** The last step of the watch. */
   step: ReflectorStep | undefined;
 }
 
-interface Telling {
+interface StateReporter {
   readonly ending: AbortController;
   readonly tell: (step: SourceStep) => void;
 }
 
-export class ClusterTrustBundles implements FollowedBundles {
+export class ClusterTrustBundles implements WatchedBundles {
   readonly #parts: BundleParts;
-  /** By the pod's UID, and by what is shown. */
+  /** By pod UID and serialized projection. */
   readonly #uses = new Map<string, Map<string, Use>>();
   readonly #salt: string;
-  #followed: Followed | undefined;
-  #beginning: SharedCall<Followed> | undefined;
+  #watch: BundleWatch | undefined;
+  #starting: SharedCall<BundleWatch> | undefined;
   #send: ((fact: NodeFact) => void) | undefined;
-  /** Tells the node how they get on, for as long as any pod shows any. */
-  #told: Telling | undefined;
+  /** Reports the state of the watch while any pod uses bundles. */
+  #reporter: StateReporter | undefined;
 
   constructor(parts: BundleParts) {
     this.#parts = parts;
@@ -100,40 +100,40 @@ export class ClusterTrustBundles implements FollowedBundles {
     signal.throwIfAborted();
     const use = this.#useOf(pod.metadata.uid, projection);
     const bundles = await this.#read(signal);
-    use.shown = this.#shownOf(projection, bundles);
+    use.shown = this.#resolve(projection, bundles);
     if ('problem' in use.shown) throw new Error(use.shown.problem);
     return use.shown.pem;
   }
 
-  async run(...[send, { signal }]: Parameters<FollowedBundles['run']>): Promise<void> {
+  async run(...[send, { signal }]: Parameters<WatchedBundles['run']>): Promise<void> {
     this.#send = send;
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (!signal.aborted) await promise;
     this.#send = undefined;
-    this.#end();
+    this.#stop();
   }
 
   forget(podUid: string): void {
     this.#uses.delete(podUid);
-    if (this.#uses.size === 0) this.#end();
+    if (this.#uses.size === 0) this.#stop();
   }
 
-  #end(): void {
-    this.#followed?.ending.abort();
-    this.#followed = undefined;
-    this.#told?.ending.abort();
-    if (this.#told !== undefined) this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state: null });
-    this.#told = undefined;
+  #stop(): void {
+    this.#watch?.ending.abort();
+    this.#watch = undefined;
+    this.#reporter?.ending.abort();
+    if (this.#reporter !== undefined) this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state: null });
+    this.#reporter = undefined;
   }
 
-  #tell(step: SourceStep): void {
-    this.#told ??= this.#telling();
-    const total = this.#followed?.bundles?.length;
-    this.#told.tell({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
+  #reportStep(step: SourceStep): void {
+    this.#reporter ??= this.#createReporter();
+    const total = this.#watch?.bundles?.length;
+    this.#reporter.tell({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
   }
 
-  #telling(): Telling {
+  #createReporter(): StateReporter {
     const ending = new AbortController();
     const onState = (state: SourceState) => this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state });
     const how = { clock: this.#parts.clock, signal: ending.signal, place: 'those of its cluster' };
@@ -148,13 +148,13 @@ export class ClusterTrustBundles implements FollowedBundles {
     return use;
   }
 
-  /** All there are; waits for a while where they are not known yet. */
+  /** Returns all bundles, and waits for the first list for a limited time. */
   async #read(signal: AbortSignal): Promise<readonly Bundle[]> {
     const { clock } = this.#parts;
-    const followed = this.#followed ?? (await this.#begun(signal));
+    const followed = this.#watch ?? (await this.#startWatch(signal));
     const read = (within: AbortSignal) => unlessAborted(followed.read.promise, within);
     if (followed.bundles === undefined) {
-      await withTimeout(read, { clock, timeoutMs: READ_MS, signal }).catch((cause: unknown) => {
+      await withTimeout(read, { clock, timeoutMs: READ_TIMEOUT_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
         const why = followed.failure === '' ? '' : `: ${followed.failure}`;
         throw new Error(`ClusterTrustBundle informer has not yet synced${why}`, { cause });
@@ -163,27 +163,27 @@ export class ClusterTrustBundles implements FollowedBundles {
     return followed.bundles ?? [];
   }
 
-  #begun(signal: AbortSignal): Promise<Followed> {
-    this.#beginning ??= new SharedCall(
+  #startWatch(signal: AbortSignal): Promise<BundleWatch> {
+    this.#starting ??= new SharedCall(
       async (within) =>
-        this.#follow(await this.#apiVersion(within).catch((error: unknown) => this.#notFollowed(error, within))),
+        this.#follow(await this.#apiVersion(within).catch((error: unknown) => this.#reportFailure(error, within))),
       () => {
-        this.#beginning = undefined;
+        this.#starting = undefined;
       },
     );
-    return this.#beginning.wait(signal);
+    return this.#starting.wait(signal);
   }
 
-  /** Whoever shows any asks again in its time. */
-  #notFollowed(error: unknown, signal: AbortSignal): never {
-    if (!signal.aborted) this.#tell({ state: 'failing', failure: messageOf(error) });
+  /** Reports the failure. Pods retry in their own time. */
+  #reportFailure(error: unknown, signal: AbortSignal): never {
+    if (!signal.aborted) this.#reportStep({ state: 'failing', failure: messageOf(error) });
     throw error;
   }
 
-  #follow(apiVersion: string): Followed {
+  #follow(apiVersion: string): BundleWatch {
     const { client, clock, jitter, onError } = this.#parts;
-    const followed = new Followed();
-    this.#followed = followed;
+    const followed = new BundleWatch();
+    this.#watch = followed;
     const reflector = new Reflector<Bundle>({
       client,
       path: `${GROUPS}/${apiVersion}/${RESOURCE}`,
@@ -192,11 +192,11 @@ export class ClusterTrustBundles implements FollowedBundles {
       jitter,
       signal: followed.ending.signal,
       transform: readBundle,
-      onSet: (bundles) => this.#take(followed, bundles),
+      onSet: (bundles) => this.#onBundles(followed, bundles),
       onStep: (step) => {
         followed.failure = step.state === 'failing' ? step.failure : '';
         followed.step = step;
-        if (!followed.ending.signal.aborted) this.#tell(step);
+        if (!followed.ending.signal.aborted) this.#reportStep(step);
       },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `ClusterTrustBundle ${problem}`)),
     });
@@ -204,7 +204,7 @@ export class ClusterTrustBundles implements FollowedBundles {
     return followed;
   }
 
-  /** Returns the first of the API versions that the server has. */
+  /** Returns the preferred API version that the server has. */
   async #apiVersion(signal: AbortSignal): Promise<string> {
     for (const apiVersion of API_VERSIONS) {
       if (await this.#isServed(`${GROUPS}/${apiVersion}`, signal)) return apiVersion;
@@ -225,35 +225,35 @@ export class ClusterTrustBundles implements FollowedBundles {
     }
   }
 
-  #take(followed: Followed, bundles: readonly Bundle[]): void {
+  #onBundles(followed: BundleWatch, bundles: readonly Bundle[]): void {
     followed.bundles = bundles;
     followed.read.resolve();
-    if (followed.step?.state === 'watching') this.#tell(followed.step);
+    if (followed.step?.state === 'watching') this.#reportStep(followed.step);
     const changed = [...this.#uses].filter(([, ofPod]) =>
-      [...ofPod.values()].some((use) => this.#isOther(use, bundles)),
+      [...ofPod.values()].some((use) => this.#hasChanged(use, bundles)),
     );
     if (changed.length > 0) this.#send?.({ type: 'cluster.objectsChanged', uids: changed.map(([uid]) => uid) });
   }
 
-  /** Whether it is another than whoever shows it was told; it is told so once. */
-  #isOther(use: Use, bundles: readonly Bundle[]): boolean {
+  /** Whether the result of a projection has changed since the pod received it. Returns true once per change. */
+  #hasChanged(use: Use, bundles: readonly Bundle[]): boolean {
     if (use.shown === undefined) return false;
-    const now = this.#shownOf(use.projection, bundles);
+    const now = this.#resolve(use.projection, bundles);
     const isOther = JSON.stringify(now) !== JSON.stringify(use.shown);
     use.shown = now;
     return isOther;
   }
 
-  #shownOf(projection: TrustBundleProjection, bundles: readonly Bundle[]): Shown {
-    const found = meantBy(projection, bundles);
+  #resolve(projection: TrustBundleProjection, bundles: readonly Bundle[]): Resolution {
+    const found = selectBundles(projection, bundles);
     if ('problem' in found) return projection.optional ? { pem: '' } : found;
     const texts = found.bundles.map(({ spec }) => spec.trustBundle);
     return { pem: normalizeAnchors(texts, this.#salt) };
   }
 }
 
-/** Where the feature is not enabled there are none. */
-export const noTrustBundles: FollowedBundles = {
+/** Used if the feature is disabled. */
+export const noTrustBundles: WatchedBundles = {
   get: async () => {
     throw new Error(NOT_SUPPORTED);
   },
@@ -263,10 +263,10 @@ export const noTrustBundles: FollowedBundles = {
 
 const readBundle = (object: KubeObject): Bundle => z.parse(bundleSchema, object);
 
-type Found = { readonly bundles: readonly Bundle[] } | { readonly problem: string };
+type Selection = { readonly bundles: readonly Bundle[] } | { readonly problem: string };
 
-/** The words of a kubelet for none. */
-function meantBy({ name, signerName, labelSelector }: TrustBundleProjection, all: readonly Bundle[]): Found {
+/** Selects the bundles of a projection. The problems are the kubelet's messages. */
+function selectBundles({ name, signerName, labelSelector }: TrustBundleProjection, all: readonly Bundle[]): Selection {
   if (name !== undefined) {
     const bundles = all.filter(({ metadata }) => metadata.name === name);
     const called = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)}`;

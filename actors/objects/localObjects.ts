@@ -1,4 +1,4 @@
-/** The ConfigMaps and Secrets of manifests: each source has its own, for its own pods. */
+/** The ConfigMaps and Secrets of manifests. Each source has its own objects for its own pods. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -9,90 +9,93 @@ import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configOb
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { KeptObjects } from './cache/keptObjects.ts';
-import { KeptOfSource, keyOf, type LocalObject } from './cache/keptOfSource.ts';
-import { ObjectNews } from './objectNews.ts';
+import { PersistedObjects } from './cache/persistedObjects.ts';
+import { keyOf, type LocalObject, PersistedSourceObjects } from './cache/persistedSourceObjects.ts';
+import { ObjectReporter } from './objectReporter.ts';
 
 type ByKey = ReadonlyMap<string, LocalObject>;
 
-/** What a pod of a source names. */
-interface Followed {
+/** The objects that a pod of a source references. */
+interface PodReferences {
   readonly source: string;
   readonly keys: Set<string>;
-  /** It was told that its source has not been read. */
+  /** Whether a read has failed because the source had not been read yet. */
   isEarly: boolean;
 }
 
 interface LocalParts {
   readonly clock: Clock;
   readonly files: FileSystem;
-  /** The UIDs of the pods that have a directory on the node. */
+  /** Returns the UIDs of the pods that have a directory on the node. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** The directory, file or URL of each source, by the name that its pods have for the source. */
-type SourcePlaces = ReadonlyMap<string, string>;
+/** The directory, file or URL of each source, by the source's name. */
+type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Creates the objects of each source. Below `directory`, which is in memory, the objects that pods use outlive the agent.
- * Undefined if they do not.
+ * Creates the objects of each source. If `directory`, an in-memory directory, is defined, the objects in use are cached
+ * below it across agent restarts.
  */
-export function localObjectsOf(
-  sources: SourcePlaces,
+export function createLocalObjects(
+  sources: SourceLocations,
   directory: string | undefined,
   { clock, files, listPodDirs, onError }: LocalParts,
 ): LocalObjects {
   if (directory === undefined) return new LocalObjects(sources, clock);
-  const keptOf = (source: string) => {
-    const kept = new KeptObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
-    return [source, new KeptOfSource({ kept, listPodDirs, onError })] as const;
+  const persistedObjectsOf = (source: string) => {
+    const kept = new PersistedObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
+    return [source, new PersistedSourceObjects({ kept, listPodDirs, onError })] as const;
   };
-  return new LocalObjects(sources, clock, new Map([...sources.keys()].map(keptOf)));
+  return new LocalObjects(sources, clock, new Map([...sources.keys()].map(persistedObjectsOf)));
 }
 
 export class LocalObjects implements ObjectsInUse {
-  /** Of each source; undefined until it has been read. */
+  /** By source. Undefined until the source has been read. */
   readonly #sources: Map<string, ByKey | undefined>;
-  /** By uid. */
-  readonly #pods = new Map<string, Followed>();
-  readonly #news: ObjectNews;
-  readonly #kept: ReadonlyMap<string, KeptOfSource>;
-  readonly #places: SourcePlaces;
+  /** By UID. */
+  readonly #pods = new Map<string, PodReferences>();
+  readonly #reporter: ObjectReporter;
+  readonly #persisted: ReadonlyMap<string, PersistedSourceObjects>;
+  readonly #locations: SourceLocations;
 
-  /** `kept` has the objects of each source that outlive the agent. */
-  constructor(places: SourcePlaces, clock: Clock, kept: ReadonlyMap<string, KeptOfSource> = new Map()) {
-    this.#places = places;
-    this.#sources = new Map(Array.from(places.keys(), (source) => [source, undefined]));
-    this.#news = new ObjectNews(clock, () => []);
-    this.#kept = kept;
+  /** `kept` contains the persisted objects of each source. */
+  constructor(locations: SourceLocations, clock: Clock, kept: ReadonlyMap<string, PersistedSourceObjects> = new Map()) {
+    this.#locations = locations;
+    this.#sources = new Map(Array.from(locations.keys(), (source) => [source, undefined]));
+    this.#reporter = new ObjectReporter(clock, () => []);
+    this.#persisted = kept;
   }
 
-  /** Tells which pods see a change, until the signal aborts. */
-  begin(send: (fact: NodeFact) => void, signal: AbortSignal): void {
-    this.#news.begin(send, signal);
+  /** Notifies the node of pods whose objects have changed, until the signal aborts. */
+  start(send: (fact: NodeFact) => void, signal: AbortSignal): void {
+    this.#reporter.start(send, signal);
   }
 
-  /** What pods of before the start had of a source, by its manifests. Asked for once, before anything of it is put. */
-  async left(source: string): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
-    return (await this.#kept.get(source)?.read()) ?? new Map();
+  /**
+   * Returns the objects that earlier pods had from a source, by manifest. Must be called once, before the first `put`
+   * of the source.
+   */
+  async previousObjects(source: string): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
+    return (await this.#persisted.get(source)?.read()) ?? new Map();
   }
 
-  /** All that a source has now. */
+  /** Replaces all objects of a source. */
   put(source: string, objects: readonly LocalObject[]): void {
     const before = this.#sources.get(source);
     const now = new Map(objects.map((each) => [keyOf(each.object), each]));
     this.#sources.set(source, now);
     const versionIn = (all: ByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
-    const isOther = (key: string) => versionIn(before, key) !== versionIn(now, key);
+    const hasChanged = (key: string) => versionIn(before, key) !== versionIn(now, key);
     const uids: string[] = [];
     for (const [uid, followed] of this.#pods) {
       if (followed.source !== source) continue;
-      if (followed.isEarly || [...followed.keys].some(isOther)) uids.push(uid);
+      if (followed.isEarly || [...followed.keys].some(hasChanged)) uids.push(uid);
       followed.isEarly = false;
     }
-    if (uids.length > 0) this.#news.changed(uids);
-    this.#keep(source);
+    if (uids.length > 0) this.#reporter.notifyPods(uids);
+    this.#persist(source);
   }
 
   follow(pod: Pod): void {
@@ -101,16 +104,16 @@ export class LocalObjects implements ObjectsInUse {
     const { isEarly = false } = this.#pods.get(uid) ?? {};
     const source = sourceOf(pod) ?? '';
     this.#pods.set(uid, { source, keys: new Set(keys), isEarly });
-    this.#kept.get(source)?.hear(uid);
-    this.#keep(source);
+    this.#persisted.get(source)?.confirm(uid);
+    this.#persist(source);
   }
 
   release(uid: string): void {
     this.#pods.delete(uid);
-    this.#news.forget(uid);
-    for (const [source, kept] of this.#kept) {
-      kept.hear(uid);
-      this.#keep(source);
+    this.#reporter.forget(uid);
+    for (const [source, kept] of this.#persisted) {
+      kept.confirm(uid);
+      this.#persist(source);
     }
   }
 
@@ -132,17 +135,17 @@ export class LocalObjects implements ObjectsInUse {
       throw new Error(`the manifests that ${kind.toLowerCase()} "${name}" may be in have not been read yet`);
     }
     const found = objects?.get(key);
-    if (found === undefined) throw new ObjectNotFound(kind, name, this.#places.get(source));
+    if (found === undefined) throw new ObjectNotFound(kind, name, this.#locations.get(source));
     return found.object;
   }
 
-  /** Nothing is known to have gone before the source has been read. */
-  #keep(source: string): void {
-    const [kept, objects] = [this.#kept.get(source), this.#sources.get(source)];
+  /** Persists the objects in use. Before the source has been read, no object counts as removed. */
+  #persist(source: string): void {
+    const [kept, objects] = [this.#persisted.get(source), this.#sources.get(source)];
     if (kept === undefined || objects === undefined) return;
     const users = new Map(Array.from(objects.keys(), (key) => [key, [] as string[]]));
     for (const [uid, followed] of this.#pods)
       if (followed.source === source) for (const key of followed.keys) users.get(key)?.push(uid);
-    kept.keep(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
+    kept.putAll(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
   }
 }

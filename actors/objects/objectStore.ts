@@ -1,4 +1,4 @@
-/** The ConfigMaps and Secrets of the API server that pods of the node have in use, each held once for all of them. */
+/** The API server's ConfigMaps and Secrets in use on the node. Each object is tracked once for all pods. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -8,57 +8,56 @@ import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
-import type { HeldObject, HeldStep, HoldObject } from './cache/heldObject.ts';
-import type { KeptObjects } from './cache/keptObjects.ts';
+import type { PersistedObjects } from './cache/persistedObjects.ts';
+import type { TrackedObject, TrackingStep, TrackObject } from './cache/trackedObject.ts';
 import { type Lacking, lackingOf } from './objectCounts.ts';
-import { ObjectNews } from './objectNews.ts';
+import { ObjectReporter } from './objectReporter.ts';
 
 interface StoreParts {
-  readonly hold: HoldObject;
-  /** How they are held. */
+  readonly track: TrackObject;
   readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
-  /** Absent: nothing outlives the agent. */
-  readonly kept?: Pick<KeptObjects, 'read' | 'keep' | 'forget' | 'keepOnly'> | undefined;
-  /** Of the pods that the node has from before, known or not. */
+  /** Persists objects across agent restarts. Undefined disables this. */
+  readonly kept?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods'> | undefined;
+  /** Returns the UIDs of all pods with a directory on the node, known or not. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** What is known of an object and of who has it in use. */
-interface Known {
+/** An object with the pods that use it. */
+interface TrackedUse {
   readonly reference: ConfigReference;
-  /** By the UIDs of pods: whether a volume of theirs shows it. */
+  /** By pod UID. True if a volume of the pod contains the object. */
   readonly users: Map<string, boolean>;
-  /** As it was seen last; null: there is none, undefined: the server has not said. */
+  /** The last known version. Null if the object does not exist, undefined if the server has not responded. */
   object: ConfigObject | null | undefined;
-  step: HeldStep;
-  /** Absent: it is had and followed. */
+  step: TrackingStep;
+  /** Undefined if the object exists and is watched. */
   lacking: Lacking | undefined;
-  /** Somebody has been told that it cannot be had. */
+  /** Whether a caller has failed to get the object. */
   isAwaited: boolean;
 }
 
 interface Entry {
-  readonly known: Known;
-  readonly held: HeldObject;
+  readonly known: TrackedUse;
+  readonly tracked: TrackedObject;
 }
 
-const TEND_MS = 60_000;
+const REFRESH_MS = 60_000;
 
 export class ObjectStore implements ObjectsInUse {
   readonly #parts: StoreParts;
-  readonly #news: ObjectNews;
+  readonly #reporter: ObjectReporter;
   readonly #entries = new Map<string, Entry>();
-  /** What each pod has in use. */
+  /** The objects that each pod uses, by pod UID. */
   readonly #pods = new Map<string, Set<Entry>>();
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#news = new ObjectNews(parts.clock, (kind) => this.#stepsOf(kind), parts.strategy);
+    this.#reporter = new ObjectReporter(parts.clock, (kind) => this.#stepsOf(kind), parts.strategy);
   }
 
-  /** From now on all that the pod names is held for it. */
+  /** Tracks all objects that the pod references. */
   follow({ metadata: { uid, namespace }, spec }: Pick<Pod, 'metadata' | 'spec'>): void {
     const used = this.#pods.get(uid) ?? new Set();
     this.#pods.set(uid, used);
@@ -66,13 +65,13 @@ export class ObjectStore implements ObjectsInUse {
       this.#use({ kind, namespace, name }, { uid, isShown: isInVolume });
   }
 
-  /** Nothing is held for the pod any more. */
+  /** Stops tracking objects for the pod. */
   release(uid: string): void {
-    this.#news.forget(uid);
+    this.#reporter.forget(uid);
     for (const entry of this.#pods.get(uid) ?? []) {
       entry.known.users.delete(uid);
-      if (entry.known.users.size === 0) this.#end(entry);
-      else this.#keep(entry.known);
+      if (entry.known.users.size === 0) this.#untrack(entry);
+      else this.#persist(entry.known);
     }
     this.#pods.delete(uid);
   }
@@ -85,15 +84,15 @@ export class ObjectStore implements ObjectsInUse {
   ): Promise<ConfigObject> {
     const { uid, namespace } = pod.metadata;
     if (!this.#pods.has(uid)) throw new Error(`object "${namespace}"/"${name}" not registered`);
-    const { held, known } = this.#use({ kind, namespace, name }, { uid, isShown: false });
+    const { tracked, known } = this.#use({ kind, namespace, name }, { uid, isShown: false });
     try {
-      const object = await held.read(options);
+      const object = await tracked.read(options);
       if (object !== undefined) return object;
     } catch (error) {
       options.signal.throwIfAborted();
       const kept = await this.#parts.kept?.read(known.reference);
       if (kept?.uids.includes(uid)) {
-        // Once the server is heard again, it may turn out to be an old one.
+        // When the server responds again, this version may turn out to be outdated.
         known.object ??= kept.object;
         return kept.object;
       }
@@ -104,78 +103,79 @@ export class ObjectStore implements ObjectsInUse {
     throw new ObjectNotFound(kind, name);
   }
 
-  /** Tells the node what becomes of the objects, until the signal aborts. */
+  /** Notifies the node of changes until the signal aborts. */
   async run(send: (fact: NodeFact) => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
     const { clock, kept, listPodDirs, onError } = this.#parts;
-    this.#news.begin(send, signal);
-    const tidy = async () => kept?.keepOnly(new Set(await listPodDirs()));
+    this.#reporter.start(send, signal);
+    const tidy = async () => kept?.retainPods(new Set(await listPodDirs()));
     await tidy().catch((error: unknown) => onError('objects', error));
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
-      await alarm.wait(clock.now() + TEND_MS);
+      await alarm.wait(clock.now() + REFRESH_MS);
       if (signal.aborted) break;
-      for (const { held, known } of this.#entries.values()) held.tend([...known.users.values()].includes(true));
+      for (const { tracked, known } of this.#entries.values())
+        tracked.refresh([...known.users.values()].includes(true));
     }
-    for (const { held } of this.#entries.values()) held.close();
+    for (const { tracked } of this.#entries.values()) tracked.close();
   }
 
   #use(reference: ConfigReference, { uid, isShown }: { readonly uid: string; readonly isShown: boolean }): Entry {
-    const entry = this.#entries.get(keyOf(reference)) ?? this.#begin(reference);
+    const entry = this.#entries.get(keyOf(reference)) ?? this.#track(reference);
     const { users } = entry.known;
     const isNew = !users.has(uid);
     users.set(uid, isShown || users.get(uid) === true);
     if (isNew) {
       this.#pods.get(uid)?.add(entry);
-      entry.held.renew();
-      this.#keep(entry.known);
+      entry.tracked.invalidate();
+      this.#persist(entry.known);
     }
     return entry;
   }
 
-  #begin(reference: ConfigReference): Entry {
+  #track(reference: ConfigReference): Entry {
     const step = { state: 'reading' } as const;
     const lacking = lackingOf({ step, object: undefined }, this.#parts.clock.now());
-    const known: Known = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
-    const held = this.#parts.hold(reference, {
-      onSeen: (object) => this.#seen(known, object),
+    const known: TrackedUse = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
+    const tracked = this.#parts.track(reference, {
+      onObject: (object) => this.#onObject(known, object),
       onStep: (step) => {
         known.step = step;
-        this.#stepped(known);
+        this.#onStep(known);
       },
     });
-    const entry = { known, held };
+    const entry = { known, tracked };
     this.#entries.set(keyOf(reference), entry);
     return entry;
   }
 
-  #stepped(known: Known): void {
+  #onStep(known: TrackedUse): void {
     known.lacking = lackingOf(known, this.#parts.clock.now());
-    this.#news.stepped(known.reference.kind);
+    this.#reporter.reportStep(known.reference.kind);
   }
 
-  #end({ held, known: { reference } }: Entry): void {
-    held.close();
+  #untrack({ tracked, known: { reference } }: Entry): void {
+    tracked.close();
     this.#entries.delete(keyOf(reference));
     this.#parts.kept?.forget(reference);
-    this.#news.stepped(reference.kind);
+    this.#reporter.reportStep(reference.kind);
   }
 
-  #seen(known: Known, object: ConfigObject | undefined): void {
+  #onObject(known: TrackedUse, object: ConfigObject | undefined): void {
     const before = known.object;
     known.object = object ?? null;
-    const isNews = before === undefined ? known.isAwaited : versionOf(before) !== versionOf(object);
+    const hasChanged = before === undefined ? known.isAwaited : versionOf(before) !== versionOf(object);
     if (object !== undefined) known.isAwaited = false;
     if (object === undefined) this.#parts.kept?.forget(known.reference);
-    else this.#keep(known);
-    this.#stepped(known);
-    if (isNews) this.#news.changed(known.users.keys());
+    else this.#persist(known);
+    this.#onStep(known);
+    if (hasChanged) this.#reporter.notifyPods(known.users.keys());
   }
 
-  #keep({ object, users }: Known): void {
-    if (object) this.#parts.kept?.keep({ object, uids: [...users.keys()] });
+  #persist({ object, users }: TrackedUse): void {
+    if (object) this.#parts.kept?.put({ object, uids: [...users.keys()] });
   }
 
-  #stepsOf(kind: ConfigKind): Known[] {
+  #stepsOf(kind: ConfigKind): TrackedUse[] {
     return [...this.#entries.values()].flatMap(({ known }) => (known.reference.kind === kind ? [known] : []));
   }
 }

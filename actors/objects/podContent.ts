@@ -1,7 +1,7 @@
-/** What pods of a cluster get of it beside ConfigMaps and Secrets: tokens of their service accounts, and its trust anchors. */
+/** Content of a cluster's pods other than ConfigMaps and Secrets: service account tokens and trust bundles. */
 import type { Clock } from '../../base/clock.ts';
 import type { ClusterParts } from '../node/nodeParts.ts';
-import { ClusterTrustBundles, type FollowedBundles, noTrustBundles } from './clusterTrustBundles.ts';
+import { ClusterTrustBundles, noTrustBundles, type WatchedBundles } from './clusterTrustBundles.ts';
 import { ServiceAccountTokens } from './tokens/serviceAccountTokens.ts';
 
 interface ContentParts {
@@ -10,15 +10,15 @@ interface ContentParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Something that is kept for pods, and has to go with them. */
-interface HeldForPods {
+/** A cache of per-pod data that must be cleared with the pod. */
+interface PodCaches {
   forget(podUid: string): void;
 }
 
 export interface PodContent {
   readonly tokens: ServiceAccountTokens;
-  readonly trustBundles: FollowedBundles;
-  readonly podCaches: readonly HeldForPods[];
+  readonly trustBundles: WatchedBundles;
+  readonly podCaches: readonly PodCaches[];
 }
 
 export function podContent(

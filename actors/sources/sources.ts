@@ -52,7 +52,7 @@ export interface SourceParts {
   /** What that says of the node, if there is one. */
   readonly ownNode?: Pick<OwnNode, 'heard'>;
   /** Keeps the ConfigMaps and Secrets of manifests; absent: nobody asks for them. */
-  readonly localObjects?: Pick<LocalObjects, 'put' | 'begin' | 'left'>;
+  readonly localObjects?: Pick<LocalObjects, 'put' | 'start' | 'previousObjects'>;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told which file each static pod is in, by uid, whenever that changes. */
@@ -75,7 +75,7 @@ export const sourcePlaces = ({
 export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
     const { clock, startThread } = parts;
-    parts.localObjects?.begin(send, options.signal);
+    parts.localObjects?.start(send, options.signal);
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
     const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests), ...apiSource(parts)];
     const follow = async (source: Feed) => source(send, options);
@@ -103,7 +103,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
-    const lastObjects = await localObjects?.left('file');
+    const lastObjects = await localObjects?.previousObjects('file');
     if (signal.aborted) return;
     const watching = watchManifests({
       ...common,
@@ -139,7 +139,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
     const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send, signal });
-    const left = await localObjects?.left('http');
+    const left = await localObjects?.previousObjects('http');
     if (signal.aborted) return;
     const watching = watchManifestUrl({
       ...common,

@@ -51,7 +51,7 @@ export interface JoinOptions {
 export async function joinCluster(
   config: ClusterConfig,
   host: HostIdentity,
-  { onProblem = () => {}, keptDirectory, observer }: JoinOptions = {},
+  { onProblem = () => {}, keptDirectory: cacheDirectory, observer }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rate, eventRate } = config;
   const servingListeners = createListeners();
@@ -93,7 +93,7 @@ export async function joinCluster(
         onRenewed: (name) => (name === 'client' ? reconnect() : servingListeners.notify()),
       },
     }),
-    objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
+    objects: { ...config.objects, ...(cacheDirectory === undefined ? {} : { cacheDirectory }) },
     host,
     ...nodeSettings(config),
     close: () => abortController.abort(new Error('the node leaves its cluster')),

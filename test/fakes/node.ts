@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { AnyActorRef } from 'xstate';
 import type { Entry } from '../../actors/boundary.ts';
-import { addressesNow } from '../../actors/feeds/addresses.ts';
+import { currentAddresses } from '../../actors/feeds/addresses.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
@@ -326,7 +326,7 @@ export class SimulatedNode {
   /** What the agent knows of its node. */
   get facts(): NodeDescription {
     const config = completeConfig(this.#config);
-    return { ...config, hostIps: addressesNow(config.hostIps) };
+    return { ...config, hostIps: currentAddresses(config.hostIps) };
   }
 }
 

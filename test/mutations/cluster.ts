@@ -6,7 +6,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C12',
     breaks: 'a pod is deleted that nobody has asked to go',
     file: 'actors/cluster/pods/apiStatusSink.ts',
-    find: '&& told.metadata.deletionTimestamp !== undefined',
+    find: '&& pod.metadata.deletionTimestamp !== undefined',
     put: '',
   },
   {

@@ -97,7 +97,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C27',
     breaks: 'a runtime that has returned does not get the addresses of pods again',
     file: 'actors/feeds/podCidr.ts',
-    find: 'if (again) taken = undefined;',
+    find: 'if (again) accepted = undefined;',
     put: '',
   },
   {

@@ -11,8 +11,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'object-not-told',
     breaks: 'pods are not told that a ConfigMap or a Secret has changed',
     file: 'actors/objects/objectStore.ts',
-    find: 'if (isNews) this.#news.changed(known.users.keys());',
-    put: 'if (isNews && object === undefined) this.#news.changed(known.users.keys());',
+    find: 'if (hasChanged) this.#reporter.notifyPods(known.users.keys());',
+    put: 'if (hasChanged && object === undefined) this.#reporter.notifyPods(known.users.keys());',
     story: told('a ConfigMap changes all the time'),
   },
   {

@@ -11,7 +11,14 @@ import type { NodeImage, NodeObject } from '../../../kubernetes/node/nodeObject.
 import { registeredNode, registrationPatch } from '../../../kubernetes/node/registeredNode.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { Services } from '../../boundary.ts';
-import { type FoundCsiNode, type FoundNode, orNone, ownerNode, readCsiNode, readNode } from '../nodeObjects.ts';
+import {
+  ownerNode,
+  readCsiNode,
+  readNode,
+  type ServerCsiNode,
+  type ServerNode,
+  undefinedIfNotFound,
+} from '../nodeObjects.ts';
 import type { MirrorPort } from '../pods/mirrorPods.ts';
 import { heartbeatClient } from './heartbeat.ts';
 import { NodeLease } from './nodeLease.ts';
@@ -57,7 +64,7 @@ const MIGRATED_PLUGINS: readonly string[] = [
 ];
 
 /** As an agent of another version may have left it; the same object where nothing has to change. */
-function withMigrated(found: FoundCsiNode): FoundCsiNode {
+function withMigrated(found: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = found.metadata;
   const known = new Set((lookUp(annotations, MIGRATED) ?? '').split(','));
   if (known.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => known.has(name))) return found;
@@ -127,7 +134,7 @@ export class ClusterNode {
     return { uid, events, ...(created === undefined ? {} : { isNew: true }) };
   }
 
-  async #create(node: NodeObject, options: CallOptions): Promise<FoundNode | undefined> {
+  async #create(node: NodeObject, options: CallOptions): Promise<ServerNode | undefined> {
     try {
       return readNode(
         await this.#parts.client.create(NODES, registeredNode(node, this.#parts), options),
@@ -141,7 +148,7 @@ export class ClusterNode {
   }
 
   /** Brings a Node that somebody has made up to date, as far as that is for the node. */
-  async #adopt(node: NodeObject, options: CallOptions): Promise<FoundNode> {
+  async #adopt(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#parts;
     const found = await this.#get(options);
     const wanted = registrationPatch(node, found, this.#parts);
@@ -150,7 +157,7 @@ export class ClusterNode {
     return readNode(await client.patch(path, wanted, { ...options, type: NODE }), `PATCH ${path}`);
   }
 
-  async #get(options: CallOptions): Promise<FoundNode> {
+  async #get(options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#parts;
     const path = nodePath(nodeName);
     return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
@@ -159,7 +166,7 @@ export class ClusterNode {
   async #ensureCsiNode(uid: string, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
     const path = csiNodePath(nodeName);
-    const found = await orNone(async () =>
+    const found = await undefinedIfNotFound(async () =>
       readCsiNode(await client.get(path, { ...options, type: CSI_NODE }), `GET ${path}`),
     );
     if (found !== undefined) {
@@ -170,7 +177,7 @@ export class ClusterNode {
         return;
       }
       // That of another Node of this name, or of nobody, says nothing of this one.
-      await orNone(() => client.delete(path, { preconditions: { uid: found.metadata.uid } }, options));
+      await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: found.metadata.uid } }, options));
     }
     const annotations = { [MIGRATED]: MIGRATED_PLUGINS.join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };

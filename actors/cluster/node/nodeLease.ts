@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
 import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../../kubeclient/paths.ts';
-import { type FoundLease, orNone, ownerNode, readLease, readNode } from '../nodeObjects.ts';
+import { ownerNode, readLease, readNode, type ServerLease, undefinedIfNotFound } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 
 export interface NodeLeaseParts {
@@ -21,7 +21,7 @@ const TRIES = 5;
 
 export class NodeLease {
   readonly #parts: NodeLeaseParts;
-  #known: FoundLease | undefined;
+  #known: ServerLease | undefined;
 
   constructor(parts: NodeLeaseParts) {
     this.#parts = parts;
@@ -38,7 +38,7 @@ export class NodeLease {
   }
 
   /** Whether it could be renewed as it was known. */
-  async #tryUpdating(known: FoundLease, options: CallOptions): Promise<boolean> {
+  async #tryUpdating(known: ServerLease, options: CallOptions): Promise<boolean> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       try {
         await this.#update(known, options);
@@ -52,13 +52,15 @@ export class NodeLease {
     return false;
   }
 
-  async #find(options: CallOptions): Promise<FoundLease | undefined> {
+  async #find(options: CallOptions): Promise<ServerLease | undefined> {
     const { client, nodeName } = this.#parts;
     const path = leasePath(nodeName);
-    return orNone(async () => readLease(await client.get(path, { ...options, type: LEASE }), `GET ${path}`));
+    return undefinedIfNotFound(async () =>
+      readLease(await client.get(path, { ...options, type: LEASE }), `GET ${path}`),
+    );
   }
 
-  async #update(known: FoundLease, options: CallOptions): Promise<void> {
+  async #update(known: ServerLease, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
     const isOwned = (known.metadata.ownerReferences ?? []).length > 0;
     // It is renewed even if its owner cannot be had: nothing else shows that the node is alive.
@@ -79,11 +81,13 @@ export class NodeLease {
   async #owners(options: CallOptions) {
     const { client, nodeName } = this.#parts;
     const path = nodePath(nodeName);
-    const node = await orNone(async () => readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`));
+    const node = await undefinedIfNotFound(async () =>
+      readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`),
+    );
     return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
   }
 
-  #after(known: FoundLease | undefined, owners: readonly object[]) {
+  #after(known: ServerLease | undefined, owners: readonly object[]) {
     const { nodeName, clock, seconds } = this.#parts;
     const { metadata = {}, spec = {} } = known ?? {};
     return {

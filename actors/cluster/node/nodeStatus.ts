@@ -14,7 +14,7 @@ import { conditionEvents, nodeEvent } from '../../../kubernetes/node/nodeConditi
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../kubernetes/node/nodeStatusPatch.ts';
 import { labelFixes } from '../../../kubernetes/node/registeredNode.ts';
-import { type FoundNode, readNode, seenAsNode } from '../nodeObjects.ts';
+import { parseNode, readNode, type ServerNode } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import type { OwnNode } from './ownNode.ts';
 
@@ -47,7 +47,7 @@ export class NodeStatus {
   /** When the server has heard all of it last, by the clock's `monotonic`: setting a clock back delays nothing. */
   #toldAt: number | undefined;
   /** What it answered to that: for a moment newer than what is heard of it. */
-  #answer: FoundNode | undefined;
+  #answer: ServerNode | undefined;
   /** Added to the time until it is written again: not all nodes write when all their servers come back. */
   #delayMs = 0;
   /** What a server of an earlier version did not keep of what it was told. */
@@ -76,17 +76,17 @@ export class NodeStatus {
     return this.#parts.ownNode.current === undefined && !(error instanceof KubeError);
   }
 
-  async #found(tries: number, options: CallOptions): Promise<FoundNode> {
+  async #found(tries: number, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName, ownNode } = this.#parts;
     const heard = tries === 1 ? ownNode.current : undefined;
     if (heard === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
     const path = nodePath(nodeName);
     if (heard === undefined) return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
-    const known = seenAsNode(heard);
+    const known = parseNode(heard);
     return this.#answer !== undefined && isNewer(this.#answer, known) ? this.#answer : known;
   }
 
-  async #tryOn(found: FoundNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
+  async #tryOn(found: ServerNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
     const { clock, jitter, reportMs } = this.#parts;
     const metadata = wrongMetadata(node, found);
     const change = nodeStatusChange(found.status, node);
@@ -115,7 +115,7 @@ export class NodeStatus {
   }
 
   /** In the order of a kubelet. */
-  #eventsOf({ spec: { unschedulable = false }, status }: FoundNode, node: NodeObject): EventMessage[] {
+  #eventsOf({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {
     const { nodeName } = this.#parts;
     const events = [
       ...this.#rebootOf(status, node),
@@ -139,7 +139,7 @@ export class NodeStatus {
 }
 
 /** What of a Node's labels and annotations is not as its node needs it. */
-function wrongMetadata(node: NodeObject, { metadata: found }: FoundNode): object | undefined {
+function wrongMetadata(node: NodeObject, { metadata: found }: ServerNode): object | undefined {
   const wrong = {
     labels: labelFixes(node, found.labels),
     annotations: cloudAnnotationFixes(node, found.annotations),
@@ -149,7 +149,7 @@ function wrongMetadata(node: NodeObject, { metadata: found }: FoundNode): object
 }
 
 /** Versions of one kind of objects are numbers that grow. */
-function isNewer({ metadata: one }: FoundNode, { metadata: other }: FoundNode): boolean {
+function isNewer({ metadata: one }: ServerNode, { metadata: other }: ServerNode): boolean {
   const [answered, heard] = [one, other].map(({ resourceVersion = '' }) => Number(resourceVersion));
   return one.uid === other.uid && Number(answered) > Number(heard);
 }

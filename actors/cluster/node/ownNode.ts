@@ -9,7 +9,7 @@ import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
 import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import { seenAsNode } from '../nodeObjects.ts';
+import { parseNode } from '../nodeObjects.ts';
 import type { Watch } from '../watch.ts';
 
 /** The Node, and what of it concerns the node. */
@@ -35,7 +35,7 @@ export class OwnNode {
    * `pkg/kubelet/kubelet_node_status.go` passes them on. Empty if there are none yet.
    */
   get podCidr(): string {
-    return this.#object === null ? '' : (seenAsNode(this.#object).spec.podCIDRs ?? []).join(',');
+    return this.#object === null ? '' : (parseNode(this.#object).spec.podCIDRs ?? []).join(',');
   }
 
   /** Resolves once the server has said which Node there is, be it none, or the signal aborts. */
@@ -87,7 +87,7 @@ export function ownNodeWatch(
 
 /** What of a Node concerns its node. */
 export function seenNode(object: unknown): OwnNodeState {
-  const { metadata, spec, status } = seenAsNode(object);
+  const { metadata, spec, status } = parseNode(object);
   const { uid, labels = {}, deletionTimestamp } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
     const effect = EFFECTS.find((each) => each === name);

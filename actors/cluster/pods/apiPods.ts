@@ -1,4 +1,4 @@
-/** The API server as a source of pods: those that are bound to the node. */
+/** The API server as a source of the pods that are bound to the node. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
@@ -20,15 +20,15 @@ interface ApiPodsParts {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;
-  /** Told what the server has. */
-  readonly cache: Pick<PodCache, 'take' | 'told' | 'step'>;
+  /** Caches the server's pods. */
+  readonly cache: Pick<PodCache, 'replaceAll' | 'sentStatuses' | 'updateState'>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Whatever version of a pod's status is the latest; whoever writes it too is not answered at once. */
+/** Resends the latest status, whatever its version. It may wait, so that two writers of a status do not race. */
 const LATEST_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
-/** Follows the pods until it is stopped. */
+/** Watches the pods until the signal aborts. */
 export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsParts): Feed {
   return async (send, { signal }) => {
     const changes = changesOf(API_SOURCE, clock);
@@ -44,15 +44,15 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
       jitter,
       signal,
       onSet: (objects) => {
-        const { set, mirrors: found } = reader.read(objects);
-        cache.take(objects, found);
-        if (!sameValue(found, mirrors)) send({ type: 'config.mirrorsChanged', mirrors: found });
-        mirrors = found;
+        const { set, mirrors: currentMirrors } = reader.read(objects);
+        cache.replaceAll(objects, currentMirrors);
+        if (!sameValue(currentMirrors, mirrors)) send({ type: 'config.mirrorsChanged', mirrors: currentMirrors });
+        mirrors = currentMirrors;
         for (const fact of changes(set)) send(fact);
-        for (const uid of cache.told.editedIn(objects)) send({ ...LATEST_STATUS, uid });
+        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...LATEST_STATUS, uid });
       },
       onStep: (step: ReflectorStep) => {
-        cache.step(step);
+        cache.updateState(step);
         onState(step);
       },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `Pod ${problem}`)),

@@ -1,4 +1,7 @@
-/** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
+/**
+ * The API server as a sink of statuses. Patches the status of a pod, and deletes a pod that has terminated because of
+ * its deletion (C12).
+ */
 import * as z from 'zod/mini';
 import { parseResponse } from '../../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
@@ -21,26 +24,26 @@ const podSchema = z.looseObject({
   status: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
-type SeenPod = z.infer<typeof podSchema>;
+type ServerPod = z.infer<typeof podSchema>;
 
-interface Patching extends CallOptions {
-  /** Undefined: it has all of it. */
+interface PatchOptions extends CallOptions {
+  /** Undefined if the server already has this status. */
   readonly change: StatusJson | undefined;
-  /** Only this version of the pod is changed: another is a conflict. */
+  /** Only patches this version of the pod. Any other version is a conflict. */
   readonly ifVersion?: string | undefined;
 }
 
-/** By this name statuses are put at the API server. */
+/** The name of this sink. */
 export const API_SINK = 'api';
 
 export class ApiStatusSink implements StatusSink {
   readonly name = API_SINK;
   readonly mustAcknowledge = true;
-  /** As often as a kubelet looks what its containers do. */
+  /** The interval at which the kubelet inspects its containers. */
   readonly patienceMs = 1_000;
   readonly #client: KubeClient;
   readonly #cache: PodCache;
-  /** The pods of which nobody knows what the server made of the last status. */
+  /** UIDs of pods whose last status patch has an unknown outcome. */
   readonly #uncertain = new Set<string>();
 
   constructor(client: KubeClient, cache: PodCache) {
@@ -49,52 +52,53 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Of a pod that the server does not know, or under another UID, nobody wants to hear any more. A static pod is heard of
-   * as soon as it has a mirror, whose status is the static pod's.
+   * Skips a pod that the server no longer has or has under a different UID. The status of a static pod is sent once its
+   * mirror pod exists.
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
-    if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.hasLeft(report.uid))
+    if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.wasRemoved(report.uid))
       return this.#forget(report);
-    if (!this.#uncertain.has(report.uid) && this.#cache.told.hasIt(report)) return;
-    const told = await this.#tell(report, options);
-    const isMirror = told?.metadata.uid !== report.uid;
-    if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
+    if (!this.#uncertain.has(report.uid) && this.#cache.sentStatuses.isCurrent(report)) return;
+    const pod = await this.#send(report, options);
+    const isMirror = pod?.metadata.uid !== report.uid;
+    if (pod !== undefined && report.ended && !isMirror && pod.metadata.deletionTimestamp !== undefined)
       await this.#delete(report, report.uid, options);
-    if (told !== undefined) this.#cache.told.note(report, told);
+    if (pod !== undefined) this.#cache.sentStatuses.record(report, pod);
     this.#forget(report);
   }
 
-  /** Nothing of it is uncertain any more. */
   #forget({ uid }: StatusReport): void {
     this.#uncertain.delete(uid);
   }
 
-  /** The pod as the server has it then; undefined: it has none, or another of that name. */
-  async #tell(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
-    const known = this.#known(report);
-    const change = known && patchOf(known, report);
-    const told = known && (await this.#tellKnown(known, report, { ...options, change }));
-    if (told !== undefined) return told.pod;
+  /**
+   * Patches the status and returns the resulting pod. Returns undefined if the server has no pod of that name or a
+   * different one.
+   */
+  async #send(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
+    const cached = this.#cachedPod(report);
+    const change = cached && patchOf(cached, report);
+    const patched = cached && (await this.#patchCached(cached, report, { ...options, change }));
+    if (patched !== undefined) return patched.pod;
     const pod = await this.#get(report, options);
-    if (pod === undefined || !shows(pod, report)) return undefined;
+    if (pod === undefined || !belongsTo(pod, report)) return undefined;
     return await this.#write(pod, report, { ...options, change: patchOf(pod, report) });
   }
 
   /**
-   * It is told of the very version that is known: others may write too, and how they say that a pod has come out is not to
-   * be taken back, nor may what they write of the rest stay unnoticed in the answer. Undefined: the server has another
-   * version by now.
+   * Patches exactly the cached version, so that a terminal phase from another writer is not overwritten and other edits
+   * are noticed. Returns undefined if the server has a newer version.
    */
-  async #tellKnown(
-    known: SeenPod,
+  async #patchCached(
+    cached: ServerPod,
     report: StatusReport,
-    how: Patching,
-  ): Promise<{ readonly pod: SeenPod | undefined } | undefined> {
-    if (how.change === undefined) return { pod: await this.#write(known, report, how) };
-    const ifVersion = known.metadata.resourceVersion;
+    options: PatchOptions,
+  ): Promise<{ readonly pod: ServerPod | undefined } | undefined> {
+    if (options.change === undefined) return { pod: await this.#write(cached, report, options) };
+    const ifVersion = cached.metadata.resourceVersion;
     if (ifVersion === undefined) return undefined;
     try {
-      return { pod: await this.#write(known, report, { ...how, ifVersion }) };
+      return { pod: await this.#write(cached, report, { ...options, ifVersion }) };
     } catch (error) {
       if (!isConflict(error)) throw error;
       return undefined;
@@ -102,51 +106,51 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * The pod as the server is known to have it: while the watch is heard that is the last answer, or what came after it. Of
-   * one that has ended, or is being deleted, only the server itself says how far that has come.
+   * Returns the cached pod. While the watch is connected, this is the last response or a newer version. Terminated pods
+   * and pods being deleted are read from the server instead.
    */
-  #known(report: StatusReport): SeenPod | undefined {
+  #cachedPod(report: StatusReport): ServerPod | undefined {
     if (report.ended || this.#uncertain.has(report.uid)) return undefined;
-    const { data } = z.safeParse(podSchema, this.#cache.lastSeen(report));
+    const { data } = z.safeParse(podSchema, this.#cache.latestVersion(report));
     return data?.metadata.deletionTimestamp === undefined ? data : undefined;
   }
 
-  #get(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
+  #get(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
     const path = podPath(report);
-    return this.#orGone(report, async () =>
+    return this.#undefinedIfGone(report, async () =>
       readPod(await this.#client.get(path, { ...options, type: POD }), `GET ${path}`),
     );
   }
 
   /**
-   * A static pod may begin anew under its UID, which no pod of a server can: its mirror still says how it has ended, and goes.
-   * The next one says how it is.
+   * Patches the pod. A static pod may restart with the same UID, which no pod of the API server can. The terminal phase
+   * of its mirror pod cannot be reverted, so the mirror pod is deleted and recreated.
    */
-  async #write(pod: SeenPod, report: StatusReport, how: Patching): Promise<SeenPod | undefined> {
+  async #write(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
     const { uid } = pod.metadata;
-    if (uid === report.uid) return await this.#patch(pod, report, how);
+    if (uid === report.uid) return await this.#patch(pod, report, options);
     try {
-      const beginsAnew = isTerminal(pod.status.phase) && !isTerminal(report.status.phase);
-      if (!beginsAnew) return await this.#patch(pod, report, how);
+      const isRestart = isTerminal(pod.status.phase) && !isTerminal(report.status.phase);
+      if (!isRestart) return await this.#patch(pod, report, options);
     } catch (error) {
       if (!isInvalid(error)) throw error;
     }
-    await this.#delete(report, uid, how);
+    await this.#delete(report, uid, options);
     return undefined;
   }
 
   async #patch(
-    pod: SeenPod,
+    pod: ServerPod,
     report: StatusReport,
-    { change, ifVersion, ...options }: Patching,
-  ): Promise<SeenPod | undefined> {
+    { change, ifVersion, ...options }: PatchOptions,
+  ): Promise<ServerPod | undefined> {
     if (change === undefined) return pod;
     const version = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
     const body = { metadata: { uid: pod.metadata.uid, ...version }, status: change };
-    // Until there is an answer nobody knows what the server has made of it.
+    // The outcome is unknown until the response arrives.
     this.#uncertain.add(report.uid);
     const path = `${podPath(report)}/status`;
-    return await this.#orGone(report, async () =>
+    return await this.#undefinedIfGone(report, async () =>
       readPod(await this.#client.patch(path, body, { ...options, type: POD }), `PATCH ${path}`),
     );
   }
@@ -154,37 +158,39 @@ export class ApiStatusSink implements StatusSink {
   async #delete(report: StatusReport, uid: string, options: CallOptions): Promise<void> {
     const how = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
-      await this.#orGone(report, () => this.#client.delete(podPath(report), how, options));
+      await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), how, options));
     } catch (error) {
-      // Another pod has its name by now.
+      // Another pod has this name by now.
       if (!isConflict(error)) throw error;
     }
   }
 
-  /** Undefined: the server has it no more. */
-  async #orGone<T>(report: StatusReport, call: () => Promise<T>): Promise<T | undefined> {
+  /** Returns undefined if the server no longer has the pod. */
+  async #undefinedIfGone<T>(report: StatusReport, call: () => Promise<T>): Promise<T | undefined> {
     try {
       return await call();
     } catch (error) {
-      // One that the server has not told the end of is looked for again.
+      // If the watch has not reported the removal yet, the call must be retried.
       if (isNotFound(error) && !this.#cache.has(report)) return undefined;
-      // Of a pod that is not there any more a node must not ask.
+      // A node may not read pods that no longer exist.
       if (isForbidden(error) && this.#cache.isGone(report)) return undefined;
       throw error;
     }
   }
 }
 
-const readPod = (answer: unknown, asked: string): SeenPod =>
+const readPod = (answer: unknown, asked: string): ServerPod =>
   parseResponse(podSchema, answer, { request: asked, expected: 'a Pod' });
 
 const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-const patchOf = (pod: SeenPod, { status }: StatusReport): StatusJson | undefined =>
+const patchOf = (pod: ServerPod, { status }: StatusReport): StatusJson | undefined =>
   statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
 
-/** Whether the server's pod is this one, or its mirror: which somebody may only have marked as such. */
-const shows = ({ metadata: { uid, annotations } }: SeenPod, report: StatusReport): boolean =>
+/**
+ * Whether the server's pod is this pod or its mirror pod. The annotation alone does not prove that the pod is a mirror.
+ */
+const belongsTo = ({ metadata: { uid, annotations } }: ServerPod, report: StatusReport): boolean =>
   uid === report.uid || (report.isStatic !== false && mirroredHash(annotations) === report.uid);
 
 const jsonOf = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));

@@ -1,4 +1,4 @@
-/** Mirror pods at the API server: what fills the ports of their machine. */
+/** Implements the ports that create and remove mirror pods at the API server. */
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict, isNotFound } from '../../../kubeclient/kubeError.ts';
 import { podPath, podsPath } from '../../../kubeclient/paths.ts';
@@ -17,7 +17,7 @@ export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeN
     try {
       await client.delete(podPath(name), { gracePeriodSeconds: 0, preconditions: { uid } }, options);
     } catch (error) {
-      // It is gone, or its name is another's by now: the watch tells of that.
+      // The watch reports that the pod is gone or has been replaced.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     return null;

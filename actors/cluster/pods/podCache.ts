@@ -1,62 +1,62 @@
-/** What the API server has of the node's pods, as far as the node has heard: what it says of them is for these. */
+/** Caches the API server's view of the node's pods for status updates. */
 import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
 import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
-import { ToldStatuses } from './toldStatuses.ts';
+import { SentStatuses } from './sentStatuses.ts';
 
-/** So many of those that are gone are remembered: others are asked for once more than needed. */
-const REMEMBERED = 1_000;
+/** Maximum number of removed pods to remember. Older ones cost an additional request. */
+const MAX_REMOVED = 1_000;
 
 export class PodCache {
-  readonly told = new ToldStatuses();
-  /** By UID; absent until the server has told all. */
+  readonly sentStatuses = new SentStatuses();
+  /** By UID. Undefined until the first list. */
   #objects: Map<string, KubeObject> | undefined;
   /** By namespace and name. */
   #mirrors: ReadonlyMap<string, ObservedMirror> = new Map();
-  #isFollowed = false;
-  /** Those that the server had, and has no more; the last stand last. */
-  readonly #left = new Set<string>();
+  #isWatching = false;
+  /** UIDs of pods that the server has removed, oldest first. */
+  readonly #removed = new Set<string>();
 
-  /** All pods of the node that the server has, and which of them are mirrors of static ones. */
-  take(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
+  /** Replaces the pods of the node, and the mirror pods among them. */
+  replaceAll(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
       this.#objects.set(object.metadata.uid, object);
-      this.#left.delete(object.metadata.uid);
+      this.#removed.delete(object.metadata.uid);
     }
-    if (this.#objects.size > objects.length) this.#leave(this.#objects, objects);
+    if (this.#objects.size > objects.length) this.#recordRemoved(this.#objects, objects);
     this.#mirrors = new Map(mirrors.map((mirror) => [nameOf(mirror), mirror]));
   }
 
-  #leave(known: Map<string, KubeObject>, objects: readonly KubeObject[]): void {
-    const now = new Set(objects.map(({ metadata: { uid } }) => uid));
-    for (const uid of known.keys()) {
-      if (now.has(uid)) continue;
-      known.delete(uid);
-      this.#left.add(uid);
+  #recordRemoved(stored: Map<string, KubeObject>, objects: readonly KubeObject[]): void {
+    const current = new Set(objects.map(({ metadata: { uid } }) => uid));
+    for (const uid of stored.keys()) {
+      if (current.has(uid)) continue;
+      stored.delete(uid);
+      this.#removed.add(uid);
     }
-    for (const uid of this.#left) {
-      if (this.#left.size <= REMEMBERED) break;
-      this.#left.delete(uid);
+    for (const uid of this.#removed) {
+      if (this.#removed.size <= MAX_REMOVED) break;
+      this.#removed.delete(uid);
     }
   }
 
-  /** Whether the server is heard of now. */
-  step({ state }: ReflectorStep): void {
-    this.#isFollowed = state === 'watching';
+  /** Tracks whether the watch is connected. */
+  updateState({ state }: ReflectorStep): void {
+    this.#isWatching = state === 'watching';
   }
 
-  /** Whether the server has told all its pods, and this is none of them. */
+  /** Whether the server has sent a list that does not include this pod. */
   isGone(pod: PodIdentity): boolean {
     return this.#objects !== undefined && !this.has(pod);
   }
 
-  /** Whether the server had this pod, and has it no more: no list that is late says so. */
-  hasLeft(uid: string): boolean {
-    return this.#left.has(uid);
+  /** Whether the server had this pod and has removed it. Unlike `isGone`, this cannot result from an outdated list. */
+  wasRemoved(uid: string): boolean {
+    return this.#removed.has(uid);
   }
 
-  /** Whether the server has it, as far as was heard. */
+  /** Whether the server has the pod, as far as is known. */
   has(pod: PodIdentity): boolean {
     return this.#objects?.has(pod.uid) === true || this.isMirrored(pod);
   }
@@ -66,14 +66,16 @@ export class PodCache {
     return this.#mirrorOf(pod) !== undefined;
   }
 
-  /** What the server has of a pod, or of a static pod's mirror; undefined where that is not certain now. */
-  lastSeen(pod: PodIdentity): unknown {
-    if (!this.#isFollowed) return undefined;
+  /**
+   * Returns the latest known version of a pod or of a static pod's mirror. Undefined while the watch is disconnected.
+   */
+  latestVersion(pod: PodIdentity): unknown {
+    if (!this.#isWatching) return undefined;
     const uid = this.#objects?.has(pod.uid) ? pod.uid : (this.#mirrorOf(pod)?.uid ?? pod.uid);
-    return this.told.lastAnswer(uid, this.#objects?.get(uid));
+    return this.sentStatuses.latestVersion(uid, this.#objects?.get(uid));
   }
 
-  /** What somebody has marked as the mirror of another pod is none. */
+  /** Returns the mirror pod unless its annotation belongs to a different pod. */
   #mirrorOf(pod: PodIdentity): ObservedMirror | undefined {
     const mirror = this.#mirrors.get(nameOf(pod));
     return mirror?.hash === pod.uid ? mirror : undefined;

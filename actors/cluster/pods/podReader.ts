@@ -1,4 +1,4 @@
-/** The pods among the objects of an API server. */
+/** Reads the pods from the objects of an API server. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { retainKeys } from '../../../base/retainKeys.ts';
@@ -14,58 +14,58 @@ import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { ManifestSet } from '../../sources/manifest/manifestSet.ts';
 
 /**
- * A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. A pod with
- * problems is the last version that could be read.
+ * A pod to run, or a mirror pod, which only represents a static pod and is never run, whoever created it. A pod with
+ * problems is the last readable version.
  */
-type Read = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: ObservedMirror };
+type ReadResult = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: ObservedMirror };
 
-/** A version of an object, and what it was read as. */
-type Known = readonly [object: KubeObject, read: Read];
+/** A version of an object with the result of reading it. */
+type ReadVersion = readonly [object: KubeObject, read: ReadResult];
 
 /**
- * Reads objects, each once: what has not changed at the server stays the same pod, and so does one of which the node has
- * nothing to hear, as each word of its own comes back to it. Of one that has only another status the rest is not read again.
+ * Reads each version of an object once. An unchanged object results in the same pod, and so does one that only echoes
+ * the node's own status. If only the status has changed, the rest is not read again.
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
   /** By UID. */
-  readonly #known = new Map<string, Known>();
-  /** When each pod was first seen, by its UID. */
-  readonly #seen = new Map<string, number>();
+  readonly #versions = new Map<string, ReadVersion>();
+  /** Time at which each pod was first seen, by UID. */
+  readonly #firstSeenAt = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
   read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly ObservedMirror[] } {
-    // Each word of one pod is one of all: this is gone through as often as anything is told.
+    // This loop runs for every event of the watch, so avoid intermediate arrays.
     const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as ObservedMirror[]];
     for (const object of objects) {
-      const read = this.#readOne(object);
+      const read = this.#readCached(object);
       if ('mirror' in read) mirrors.push(read.mirror);
       else {
         if (read.pod !== undefined) pods.push(read.pod);
         if (read.problems !== undefined) problems.push(...problemsOf(object, read.problems));
       }
     }
-    if (this.#known.size > objects.length) this.#forgetAllBut(new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (this.#versions.size > objects.length) this.#retainOnly(new Set(objects.map(({ metadata: { uid } }) => uid)));
     return { set: { pods, problems, warnings: [] }, mirrors };
   }
 
-  #forgetAllBut(uids: ReadonlySet<string>): void {
-    retainKeys(this.#known, uids);
-    retainKeys(this.#seen, uids);
+  #retainOnly(uids: ReadonlySet<string>): void {
+    retainKeys(this.#versions, uids);
+    retainKeys(this.#firstSeenAt, uids);
   }
 
-  #readOne(object: KubeObject): Read {
-    const known = this.#known.get(object.metadata.uid);
+  #readCached(object: KubeObject): ReadResult {
+    const known = this.#versions.get(object.metadata.uid);
     if (known?.[0] === object) return known[1];
-    const read = this.#readAnew(object, known);
-    this.#known.set(object.metadata.uid, [object, read]);
+    const read = this.#readVersion(object, known);
+    this.#versions.set(object.metadata.uid, [object, read]);
     return read;
   }
 
-  #readAnew(object: KubeObject, [before, read]: Known | [] = []): Read {
+  #readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): ReadResult {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
     const last = read && 'mirror' in read ? undefined : read;
@@ -74,17 +74,17 @@ export class PodReader {
     return { pod: isEcho(last.pod, pod) ? last.pod : pod };
   }
 
-  /** A newer server may say what nobody here can read: that ends no pod that runs. */
-  #readAll(object: KubeObject, last: Pod | undefined): Read {
+  /** Falls back to the last readable version, because a field of a newer server must not terminate a running pod. */
+  #readAll(object: KubeObject, last: Pod | undefined): ReadResult {
     const { uid } = object.metadata;
-    const seenAt = this.#seen.get(uid) ?? this.#clock.now();
-    this.#seen.set(uid, seenAt);
+    const seenAt = this.#firstSeenAt.get(uid) ?? this.#clock.now();
+    this.#firstSeenAt.set(uid, seenAt);
     const read = readApiPod(object, seenAt);
     return 'problems' in read && last !== undefined ? { ...read, pod: withReadableUpdates(last, object) } : read;
   }
 }
 
-/** Whether the status of a later version says nothing that counts for the node. Of an end all of it does. */
+/** Whether the status of a newer version is irrelevant to the node. A terminal status is always relevant. */
 function isEcho(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return sameValue(foreignConditions(before) ?? [], foreignConditions(pod) ?? []);
@@ -93,7 +93,7 @@ function isEcho(before: Pod, pod: Pod): boolean {
 function problemsOf(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;
   const pod = `${String(namespace)}/${String(name)}`;
-  // Nobody wants one any more that is being deleted: what runs of it ends, read or not.
-  const whose = deletionTimestamp === undefined ? { pod, uid } : { pod };
-  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...whose }));
+  // A pod that is being deleted is no longer wanted, so its containers stop even if the object is unreadable.
+  const owner = deletionTimestamp === undefined ? { pod, uid } : { pod };
+  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...owner }));
 }

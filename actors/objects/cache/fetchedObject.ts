@@ -1,4 +1,4 @@
-/** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
+/** An object that is fetched on demand (`util/manager/cache_based_manager.go` of the kubelet). */
 
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
@@ -6,64 +6,76 @@ import type { KubeClient } from '../../../kubeclient/client.ts';
 import { errorSummary, KubeError } from '../../../kubeclient/kubeError.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
-import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
+import {
+  collectionPath,
+  type TrackedObject,
+  type TrackingListeners,
+  typeOf,
+  waitForResponse,
+} from './trackedObject.ts';
 
 export interface FetchedParts {
   readonly client: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
-  /** How long an answer is good, in milliseconds; 0: every reader asks again. */
+  /** Returns how long a response may be reused, in milliseconds. With 0, every read is a request. */
   readonly ttlMs: () => number;
-  /** What a volume shows is looked at so often, in milliseconds. */
-  readonly lookMs: number;
+  /** Interval at which objects in volumes are refreshed, in milliseconds. */
+  readonly refreshMs: number;
 }
 
 const NOT_FOUND = 404;
 
-export class FetchedObject implements HeldObject {
+export class FetchedObject implements TrackedObject {
   readonly #reference: ConfigReference;
   readonly #parts: FetchedParts;
-  readonly #listeners: HeldListeners;
-  /** Null: there is none. */
+  readonly #listeners: TrackingListeners;
+  /** Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
-  /** When that was asked for, by the monotonic clock; absent: another answer is wanted. */
-  #askedAt: number | undefined;
-  #asking: Promise<void> | undefined;
-  /** How often another answer was wanted, and which of these wants the last answer is of: those of before say less. */
-  #wanted = 0;
-  #heard = 0;
+  /**
+   * Time of the last request whose response is reusable, by the monotonic clock. Undefined if the object must be
+   * fetched again.
+   */
+  #requestedAt: number | undefined;
+  #request: Promise<void> | undefined;
+  /**
+   * Number of invalidations, and the invalidation that the last response followed. Responses to earlier requests are
+   * ignored.
+   */
+  #invalidations = 0;
+  #respondedTo = 0;
   readonly #closed = new AbortController();
-  #lookedAt: number;
+  #refreshedAt: number;
 
-  constructor(reference: ConfigReference, parts: FetchedParts, listeners: HeldListeners) {
+  constructor(reference: ConfigReference, parts: FetchedParts, listeners: TrackingListeners) {
     this.#reference = reference;
     this.#parts = parts;
     this.#listeners = listeners;
-    this.#lookedAt = parts.clock.monotonic();
+    this.#refreshedAt = parts.clock.monotonic();
   }
 
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
     signal.throwIfAborted();
     if (!this.#isFresh()) {
-      this.#asking ??= this.#begin();
-      await untilHeard(this.#asking, { clock: this.#parts.clock, signal });
+      this.#request ??= this.#start();
+      await waitForResponse(this.#request, { clock: this.#parts.clock, signal });
     }
     if (this.#object === undefined) throw new Error(cacheSyncTimeout(this.#reference.kind));
     return this.#object ?? undefined;
   }
 
-  /** What was asked for before this may be answered with what was there then. */
-  renew(): void {
-    this.#wanted += 1;
-    this.#askedAt = undefined;
-    this.#asking = undefined;
+  /** Invalidates the response, including that of a request in flight, which may be older than this call. */
+  invalidate(): void {
+    this.#invalidations += 1;
+    this.#requestedAt = undefined;
+    this.#request = undefined;
   }
 
-  tend(isShown: boolean): void {
-    const { clock, lookMs } = this.#parts;
+  refresh(isShown: boolean): void {
+    const { clock, refreshMs } = this.#parts;
     const now = clock.monotonic();
-    if (!isShown || now - this.#lookedAt < lookMs) return;
-    this.#lookedAt = now;
-    // What it finds it tells; why it finds nothing is a step.
+    if (!isShown || now - this.#refreshedAt < refreshMs) return;
+    this.#refreshedAt = now;
+    // The listeners receive the result, including a failure.
     this.read({ signal: this.#closed.signal }).catch(() => {});
   }
 
@@ -73,44 +85,44 @@ export class FetchedObject implements HeldObject {
 
   #isFresh(): boolean {
     const { clock, ttlMs } = this.#parts;
-    return this.#object != null && this.#askedAt !== undefined && clock.monotonic() - this.#askedAt < ttlMs();
+    return this.#object != null && this.#requestedAt !== undefined && clock.monotonic() - this.#requestedAt < ttlMs();
   }
 
-  #begin(): Promise<void> {
-    const asking = this.#ask(this.#wanted).finally(() => {
-      if (this.#asking === asking) this.#asking = undefined;
+  #start(): Promise<void> {
+    const asking = this.#fetch(this.#invalidations).finally(() => {
+      if (this.#request === asking) this.#request = undefined;
     });
     return asking;
   }
 
-  async #ask(want: number): Promise<void> {
+  async #fetch(invalidation: number): Promise<void> {
     const { client } = this.#parts;
     const { kind, name } = this.#reference;
     const { signal } = this.#closed;
-    // What is only refreshed may come from what the server has at hand.
-    const version = this.#askedAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
+    // A refresh may be served from the server's watch cache.
+    const version = this.#requestedAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
       const object = readConfigObject(kind, await client.get(path, { signal, type: typeOf(this.#reference) }));
-      if (!isOlder(object, this.#object)) this.#take(object, want);
+      if (!isOlder(object, this.#object)) this.#onResponse(object, invalidation);
     } catch (error) {
-      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null, want);
+      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#onResponse(null, invalidation);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error) });
-      // What was heard last is better than nothing, also that there is none.
+      // Keep the last response on failure, even if the object did not exist.
       if (this.#object === undefined) throw error;
     }
   }
 
-  #take(object: ConfigObject | null, want: number): void {
-    if (want < this.#heard) return;
-    this.#heard = want;
+  #onResponse(object: ConfigObject | null, invalidation: number): void {
+    if (invalidation < this.#respondedTo) return;
+    this.#respondedTo = invalidation;
     this.#object = object;
-    if (want === this.#wanted) this.#askedAt = this.#parts.clock.monotonic();
+    if (invalidation === this.#invalidations) this.#requestedAt = this.#parts.clock.monotonic();
     this.#listeners.onStep({ state: 'watching' });
-    this.#listeners.onSeen(object ?? undefined);
+    this.#listeners.onObject(object ?? undefined);
   }
 }
 
-/** Of two versions that can be compared. */
+/** Both versions must be of the same object, because versions of different objects are not comparable. */
 const isOlder = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
   known?.uid === object.uid && Number(object.resourceVersion) < Number(known.resourceVersion);

@@ -1,30 +1,30 @@
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 
-/** A call that several wait for: it is given up when nobody does any more. */
+/** A call with several waiters. It is aborted once none is left. */
 export class SharedCall<T> {
-  readonly #ending = new AbortController();
+  readonly #abortController = new AbortController();
   readonly #result: Promise<T>;
   readonly #onLeft: () => void;
-  #waiting = 0;
+  #waiters = 0;
 
-  /** `onLeft` is told when the last of those who wait has gone, with the result or without it. */
+  /** `onLeft` is called when the last waiter has left, with or without a result. */
   constructor(call: (signal: AbortSignal) => Promise<T>, onLeft: () => void) {
-    this.#result = call(this.#ending.signal);
+    this.#result = call(this.#abortController.signal);
     this.#onLeft = onLeft;
   }
 
   async wait(signal: AbortSignal): Promise<T> {
-    this.#waiting += 1;
+    this.#waiters += 1;
     try {
       return await unlessAborted(this.#result, signal);
     } finally {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#end();
+      this.#waiters -= 1;
+      if (this.#waiters === 0) this.#abort();
     }
   }
 
-  #end(): void {
+  #abort(): void {
     this.#onLeft();
-    this.#ending.abort();
+    this.#abortController.abort();
   }
 }

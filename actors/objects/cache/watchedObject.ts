@@ -1,40 +1,46 @@
-/** An object that has a watch of its own (`util/manager/watch_based_manager.go` of the kubelet). */
+/** An object with its own watch (`util/manager/watch_based_manager.go` of the kubelet). */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { Reflector } from '../../../kubeclient/reflector.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
-import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
+import {
+  collectionPath,
+  type TrackedObject,
+  type TrackingListeners,
+  typeOf,
+  waitForResponse,
+} from './trackedObject.ts';
 
 export interface WatchedParts {
   readonly client: KubeClient;
   readonly clock: Clock;
-  /** At least 0 and less than 1. */
+  /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
-  /** An object that no volume shows is followed for so long after it was read last, in milliseconds. */
+  /** How long an object outside of volumes is watched after its last read, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** Watches of single objects are many, and seldom told anything: each lasts half an hour at least. */
-const SHORTEST_WATCH_S = 30 * 60;
+/** Watches of single objects are numerous and mostly idle, so each lasts at least half an hour. */
+const MIN_WATCH_SECONDS = 30 * 60;
 
-export class WatchedObject implements HeldObject {
+export class WatchedObject implements TrackedObject {
   readonly #reference: ConfigReference;
   readonly #parts: WatchedParts;
-  readonly #listeners: HeldListeners;
+  readonly #listeners: TrackingListeners;
   #running: AbortController | undefined;
-  /** Undefined until the server has told; null: there is none. */
+  /** Undefined until the server has responded. Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
-  /** Why the server cannot be heard: of what it has told nothing is less known for that. */
+  /** Why the watch failed. The last known object remains valid. */
   #failure = '';
-  /** What is wrong with the object that there is. */
+  /** Why the existing object is invalid. */
   #problem = '';
   #readAt: number;
-  /** Resolves when the server has told. */
-  #heard = Promise.withResolvers<void>();
+  /** Resolves when the server has responded. */
+  #response = Promise.withResolvers<void>();
 
-  constructor(reference: ConfigReference, parts: WatchedParts, listeners: HeldListeners) {
+  constructor(reference: ConfigReference, parts: WatchedParts, listeners: TrackingListeners) {
     this.#reference = reference;
     this.#parts = parts;
     this.#listeners = listeners;
@@ -45,22 +51,22 @@ export class WatchedObject implements HeldObject {
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
     this.#readAt = this.#parts.clock.monotonic();
     if (this.#running === undefined && this.#object?.isImmutable !== true) this.#start();
-    if (this.#object === undefined) await untilHeard(this.#heard.promise, { clock: this.#parts.clock, signal });
-    if (this.#object === undefined) throw new Error(this.#unknown());
+    if (this.#object === undefined) await waitForResponse(this.#response.promise, { clock: this.#parts.clock, signal });
+    if (this.#object === undefined) throw new Error(this.#unknownMessage());
     if (this.#object !== null) return this.#object;
     if (this.#problem !== '') throw new Error(this.#problem);
     return undefined;
   }
 
-  renew(): void {}
+  invalidate(): void {}
 
-  tend(isShown: boolean): void {
+  refresh(isShown: boolean): void {
     const idle = this.#parts.clock.monotonic() - this.#readAt;
-    // What is awaited, because there is none yet, is followed until it comes.
+    // A missing object that a pod waits for is watched until it exists.
     if (isShown || !this.#object || idle < this.#parts.idleMs) return;
     this.close();
     this.#object = undefined;
-    this.#heard = Promise.withResolvers();
+    this.#response = Promise.withResolvers();
   }
 
   close(): void {
@@ -83,12 +89,12 @@ export class WatchedObject implements HeldObject {
       clock,
       jitter,
       signal: running.signal,
-      minWatchSeconds: SHORTEST_WATCH_S,
+      minWatchSeconds: MIN_WATCH_SECONDS,
       path: collectionPath(this.#reference),
       type: typeOf(this.#reference),
       query: { fieldSelector: `metadata.name=${name}` },
       transform: (object) => readConfigObject(kind, object),
-      onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#take(object)),
+      onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#onObject(object)),
       onStep: ifRunning((step) => {
         if (step.state === 'failing') this.#failure = step.failure;
         this.#listeners.onStep(step);
@@ -100,17 +106,17 @@ export class WatchedObject implements HeldObject {
     void reflector.run();
   }
 
-  #take(object: ConfigObject | undefined): void {
+  #onObject(object: ConfigObject | undefined): void {
     this.#object = object ?? null;
     if (object !== undefined) this.#problem = '';
     this.#failure = '';
-    this.#heard.resolve();
-    this.#listeners.onSeen(object);
+    this.#response.resolve();
+    this.#listeners.onObject(object);
     if (object?.isImmutable) this.close();
   }
 
-  /** A kubelet's words, and what is behind them. */
-  #unknown(): string {
+  /** Returns the kubelet's message with the cause. */
+  #unknownMessage(): string {
     const words = cacheSyncTimeout(this.#reference.kind);
     return this.#failure === '' ? words : `${words} (${this.#failure})`;
   }

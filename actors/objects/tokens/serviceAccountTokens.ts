@@ -14,7 +14,7 @@ import { nextBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { PodToken, PodTokens, TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 import { SharedCall } from '../cache/sharedCall.ts';
-import { HeldToken, type Moment, momentOf } from './heldToken.ts';
+import { CachedToken, type ClockReading, readClocks } from './cachedToken.ts';
 import { accountOf, readToken, tokenCalled, tokenRequestOf } from './tokenRequest.ts';
 
 interface TokensParts {
@@ -30,8 +30,8 @@ interface TokensParts {
 
 /** What is known of one token. */
 interface Kept {
-  held?: HeldToken;
-  call?: SharedCall<HeldToken>;
+  held?: CachedToken;
+  call?: SharedCall<CachedToken>;
   /** Why it could not be renewed when it was due. */
   failure?: Failure;
   /** The wait after the last failure, in milliseconds, and when that is over, by the monotonic clock. */
@@ -60,7 +60,7 @@ export class ServiceAccountTokens implements PodTokens {
 
   async get(...[pod, request, { signal }]: Parameters<PodTokens['get']>): Promise<PodToken> {
     signal.throwIfAborted();
-    const now = momentOf(this.#parts.clock);
+    const now = readClocks(this.#parts.clock);
     const kept = this.#keptOf(pod, request, now);
     const { held } = kept;
     if (held !== undefined && !this.#isDue(kept, held, pod, now)) return this.#told(kept, held);
@@ -77,7 +77,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#pods.delete(podUid);
   }
 
-  #keptOf(pod: Pod, { audience, expirationSeconds, accountUid }: TokenRequest, { monotonic }: Moment): Kept {
+  #keptOf(pod: Pod, { audience, expirationSeconds, accountUid }: TokenRequest, { monotonic }: ClockReading): Kept {
     const { uid } = pod.metadata;
     this.#dropUnused(monotonic);
     const ofPod = this.#pods.get(uid) ?? new Map<string, Kept>();
@@ -96,7 +96,7 @@ export class ServiceAccountTokens implements PodTokens {
   }
 
   /** Of one that has expired there is nothing to wait for; for a pod that is gone no server makes another. */
-  #isDue(kept: Kept, held: HeldToken, pod: Pod, now: Moment): boolean {
+  #isDue(kept: Kept, held: CachedToken, pod: Pod, now: ClockReading): boolean {
     if (held.dueIn(now) > EARLY_MS) return false;
     if (this.#parts.isGone(pod.metadata)) {
       // It may end long after it has gone, and its volumes are not to come back all the time.
@@ -106,7 +106,7 @@ export class ServiceAccountTokens implements PodTokens {
     return now.monotonic >= kept.retryAt || held.expiresIn(now) === 0;
   }
 
-  #renewed(kept: Kept, asked: Asked, signal: AbortSignal): Promise<HeldToken> {
+  #renewed(kept: Kept, asked: Asked, signal: AbortSignal): Promise<CachedToken> {
     kept.call ??= new SharedCall(
       (within) => this.#renew(kept, asked, within),
       () => delete kept.call,
@@ -114,7 +114,7 @@ export class ServiceAccountTokens implements PodTokens {
     return kept.call.wait(signal);
   }
 
-  async #renew(kept: Kept, [pod, request]: Asked, signal: AbortSignal): Promise<HeldToken> {
+  async #renew(kept: Kept, [pod, request]: Asked, signal: AbortSignal): Promise<CachedToken> {
     try {
       kept.held = await this.#fetch(pod, request, signal);
       kept.delayMs = 0;
@@ -125,7 +125,7 @@ export class ServiceAccountTokens implements PodTokens {
       if (held === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
       if (!signal.aborted) this.#putOff(kept, error);
       const isGone = this.#parts.isGone(pod.metadata);
-      const isExpired = held.expiresIn(momentOf(this.#parts.clock)) === 0;
+      const isExpired = held.expiresIn(readClocks(this.#parts.clock)) === 0;
       if (isExpired && !isGone) throw expired(pod, request, error);
       if (!isGone && !signal.aborted) {
         kept.failure = { reason: 'FailedRead', message: messageOf(error), at: this.#parts.clock.now() };
@@ -135,16 +135,16 @@ export class ServiceAccountTokens implements PodTokens {
     }
   }
 
-  async #fetch(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<HeldToken> {
+  async #fetch(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<CachedToken> {
     const { client, clock, jitter } = this.#parts;
-    const asked = momentOf(clock);
+    const asked = readClocks(clock);
     const path = tokenPath(accountOf(pod));
     const answer = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
       // An odd answer is told with its beginning, in which the token may be.
       throw error instanceof UnexpectedResponse ? new Error('the answer of the API server cannot be read') : error;
     });
     const { token, lifetimeMs } = readToken(answer);
-    return new HeldToken(token, lifetimeMs, asked, jitter());
+    return new CachedToken(token, lifetimeMs, asked, jitter());
   }
 
   #putOff(kept: Kept, error: unknown): void {
@@ -160,8 +160,8 @@ export class ServiceAccountTokens implements PodTokens {
     this.#parts.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
   }
 
-  #told({ retryAt, failure }: Kept, held: HeldToken): PodToken {
-    const now = momentOf(this.#parts.clock);
+  #told({ retryAt, failure }: Kept, held: CachedToken): PodToken {
+    const now = readClocks(this.#parts.clock);
     const dueIn = Math.max(held.dueIn(now), retryAt - now.monotonic);
     // From when it expires on it is not put off.
     const expiresIn = held.expiresIn(now);

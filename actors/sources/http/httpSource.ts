@@ -9,7 +9,7 @@ import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import type { SourceStep } from '../../../machines/node/source.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import { createAlarm } from '../../alarm.ts';
-import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import type { Network } from '../../services/http/network.ts';
 import type { ReadManifests } from '../manifest/manifestReader.ts';
 import type { ManifestSet } from '../manifest/manifestSet.ts';

@@ -4,7 +4,7 @@ import { admissionsOf, type RuntimeClasses } from '../../../kubernetes/api/runti
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
-import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOf } from '../textDocuments.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type Holders, settled } from './settledTexts.ts';

@@ -5,7 +5,7 @@ import type { RequiredObject } from '../../../kubernetes/api/validation/static.t
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../../kubernetes/shownName.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
-import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import { problemsToTell, shortProblem } from '../problemsToTell.ts';
 import {
   type StandingDocument,

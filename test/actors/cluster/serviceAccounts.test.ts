@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { serviceAccountsAt } from '../../../actors/cluster/serviceAccounts.ts';
+import { createServiceAccountReader } from '../../../actors/cluster/serviceAccounts.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { watching } from '../../fakes/watching.ts';
 
@@ -8,7 +8,7 @@ const options = { signal: new AbortController().signal };
 
 test('a service account is read with its annotations as it is now; one that is not there, or of no pod of the node, is an error', async () => {
   const { clock, ask, transport, stop } = watching();
-  const find = serviceAccountsAt(new KubeClient({ transport, clock, userAgent: 'test' }));
+  const find = createServiceAccountReader(new KubeClient({ transport, clock, userAgent: 'test' }));
   const puller = { namespace: 'default', name: 'puller' };
   await expect(find(puller, options)).rejects.toThrow('no relationship found between node');
   await ask('POST', ACCOUNTS, { metadata: { name: 'puller' } });

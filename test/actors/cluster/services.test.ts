@@ -21,7 +21,7 @@ test('a pod of the API server waits until its services are known, a static one g
     }),
   );
   expect(services.variables(podOf('file'))).toEqual({});
-  services.take([]);
+  services.replaceAll([]);
   expect(services.variables(podOf('api'))).toEqual({});
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../../actors/objects/cache/persistedSourceObjects.ts';
 import { LocalObjects } from '../../../actors/objects/localObjects.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -27,7 +27,7 @@ function local(sources: readonly string[] = ['file', 'http']) {
   const objects = new LocalObjects(new Map(sources.map((source) => [source, `/of/${source}`])), clock);
   const facts: NodeFact[] = [];
   const ending = new AbortController();
-  objects.begin((fact) => facts.push(fact), ending.signal);
+  objects.start((fact) => facts.push(fact), ending.signal);
   const told = () => facts.flatMap((fact) => (fact.type === 'cluster.objectsChanged' ? [fact.uids] : []));
   const read = async (pod: Pod, kind: ConfigKind = 'ConfigMap', name = 'c') =>
     String((await objects.get(pod, kind, name, { signal })).data.get('k'));

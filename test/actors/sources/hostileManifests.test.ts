@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../../actors/objects/cache/persistedSourceObjects.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { LARGEST_TEXT } from '../../../actors/sources/manifest/manifestLimits.ts';
 import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';

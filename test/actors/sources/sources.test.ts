@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../../actors/objects/cache/persistedSourceObjects.ts';
 import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
@@ -199,8 +199,8 @@ test('the objects of a source are there before its pods are told, whichever it i
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
   const told: string[] = [];
   const localObjects = {
-    begin: () => {},
-    left: async () => new Map(),
+    start: () => {},
+    previousObjects: async () => new Map(),
     put: (source: string, objects: readonly LocalObject[]) =>
       void told.push(`${source}: ${objects.map(({ object }) => object.name)}`),
   };

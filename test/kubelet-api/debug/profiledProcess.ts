@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HeldToken } from '../../../actors/objects/tokens/heldToken.ts';
+import { CachedToken } from '../../../actors/objects/tokens/cachedToken.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { tokenPredicate } from '../../../host/sameToken.ts';
 import type { Secret } from '../../../host/secretText.ts';
@@ -30,7 +30,7 @@ async function storeSecrets(): Promise<string> {
   const [inString, ofAccount, ofFile, ofNode] = [secret(), secret(), secret(), secret()];
   stored.push(
     { inString },
-    new HeldToken(ofAccount, 1, { monotonic: 0, now: 0 }, 0),
+    new CachedToken(ofAccount, 1, { monotonic: 0, now: 0 }, 0),
     await bearerOf([ofFile]),
     tokenPredicate(ofNode),
   );

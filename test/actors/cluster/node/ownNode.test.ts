@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
-import { follow } from '../../../../actors/cluster/watch.ts';
+import { runWatch } from '../../../../actors/cluster/watch.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { NodeFact } from '../../../../machines/shared/events.ts';
@@ -100,7 +100,7 @@ test.each([
     watch.tell('BOOKMARK', { ...bookmark(5, FIRST_END), kind: 'Node' });
     const transport = new ToldTransport(watch.opened);
     const [facts, errors, ending]: [NodeFact[], string[], AbortController] = [[], [], new AbortController()];
-    void follow(ownNodeWatch(ownNode, 'node-1', clock), {
+    void runWatch(ownNodeWatch(ownNode, 'node-1', clock), {
       client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
       clock,
       jitter: () => 0,

@@ -47,7 +47,7 @@ async function withPod() {
   const clock = new SimulatedClock();
   const made = cluster(clock);
   const { api, ask, client, pods, transport } = made;
-  pods.step({ state: 'watching' });
+  pods.updateState({ state: 'watching' });
   await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
   const create = async (): Promise<string> => {
     const containers = [{ name: 'main', image: IMAGE }];
@@ -184,7 +184,7 @@ describe('what the server has', () => {
 
   test('is what the watch has told of it, and is not asked for', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
-    pods.take([await seen(ask)], []);
+    pods.replaceAll([await seen(ask)], []);
     await put(STARTING);
     expect(asked().map(({ method, body }) => [method, body.metadata.uid])).toEqual([['PATCH', uid]]);
     expect(await ask('GET', WEB)).toMatchObject({ status: STARTING });
@@ -193,7 +193,7 @@ describe('what the server has', () => {
   test('is asked for while the watch is not heard', async () => {
     const { put, asked, pods } = await withPod();
     await put(STARTING);
-    pods.step({ state: 'failing', why: 'out of reach', failure: 'connection refused', until: 0 });
+    pods.updateState({ state: 'failing', why: 'out of reach', failure: 'connection refused', until: 0 });
     asked();
     await put({ ...STARTING, podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] });
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
@@ -202,7 +202,7 @@ describe('what the server has', () => {
   test('is what a phase is told of, and it is not asked for either', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     const object = await seen(ask);
-    pods.take([object], []);
+    pods.replaceAll([object], []);
     await put(RUNNING);
     const { resourceVersion } = object.metadata;
     expect(asked().map(({ method, body }) => [method, body?.metadata])).toEqual([['PATCH', { uid, resourceVersion }]]);
@@ -211,7 +211,7 @@ describe('what the server has', () => {
 
   test('C2: is asked for before a phase is told of another version: how a pod has ended stays, whoever has said it', async () => {
     const { put, ask, pods, asked } = await withPod();
-    pods.take([await seen(ask)], []);
+    pods.replaceAll([await seen(ask)], []);
     const ended = { phase: 'Failed', reason: 'NodeLost', message: 'gone' };
     await ask('PATCH', `${WEB}/status`, { status: ended }, STRATEGIC);
     await put(RUNNING);
@@ -221,7 +221,7 @@ describe('what the server has', () => {
 
   test('is another version at a server that refuses the phase for something else', async () => {
     const { put, ask, pods, asked, troubled } = await withPod();
-    pods.take([await seen(ask)], []);
+    pods.replaceAll([await seen(ask)], []);
     troubled('patch', { kind: 'refused', code: 500 });
     await expect(put(RUNNING)).rejects.toMatchObject({ code: 500 });
     expect(asked().map(({ method }) => method)).toEqual(['PATCH']);
@@ -230,7 +230,7 @@ describe('what the server has', () => {
   test('is not that of a pod which somebody has marked as its mirror', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     const stranger = { namespace: 'other', name: 'web', uid: 'strange', hash: uid, isDeleting: false };
-    pods.take([await seen(ask), { metadata: { uid: 'strange' } }], [stranger]);
+    pods.replaceAll([await seen(ask), { metadata: { uid: 'strange' } }], [stranger]);
     await put(STARTING);
     await put({ ...STARTING, podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] });
     expect(asked().map(({ method, body }) => [method, body.metadata.uid])).toEqual([
@@ -242,7 +242,7 @@ describe('what the server has', () => {
   test('is asked for where the pod is to be deleted: it may have gone by now', async () => {
     const { put, ask, asked, pods } = await withPod();
     const object = await seen(ask);
-    pods.take([{ ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }], []);
+    pods.replaceAll([{ ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }], []);
     await put(STARTING);
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
@@ -277,7 +277,7 @@ describe('a pod that is not the one at the server', () => {
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
     // The server does not let a node ask of what is none of its pods.
     await expect(put(FAILED)).rejects.toMatchObject({ code: 403 });
-    pods.take([], []);
+    pods.replaceAll([], []);
     asked();
     await put(FAILED, { ended: true });
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
@@ -286,8 +286,8 @@ describe('a pod that is not the one at the server', () => {
   test('because it has left before is not asked for at all', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
-    pods.take([{ metadata: { uid } }], []);
-    pods.take([], []);
+    pods.replaceAll([{ metadata: { uid } }], []);
+    pods.replaceAll([], []);
     await put(FAILED, { ended: true });
     expect(asked()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** A node that does not know its cluster yet, over a test API server in memory. */
 import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/node/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
-import { follow } from '../../../../actors/cluster/watch.ts';
+import { runWatch } from '../../../../actors/cluster/watch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { Rate } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
@@ -93,7 +93,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
         send: () => {},
         onError: () => {},
       };
-      void follow(ownNodeWatch(ownNode, 'node-1', clock), how);
+      void runWatch(ownNodeWatch(ownNode, 'node-1', clock), how);
       await clock.advance(0);
       asked();
     },

@@ -115,13 +115,13 @@ test('what was asked for before another pod came says nothing to that one', asyn
   };
   const clock = new SimulatedClock();
   const reference = { kind: 'ConfigMap', namespace: 'default', name: 'app' } as const;
-  const parts = { client: { get }, clock, ttlMs: () => 60_000, lookMs: 60_000 };
-  const held = new FetchedObject(reference, parts, { onSeen: () => {}, onStep: () => {} });
+  const parts = { client: { get }, clock, ttlMs: () => 60_000, refreshMs: 60_000 };
+  const held = new FetchedObject(reference, parts, { onObject: () => {}, onStep: () => {} });
   const { signal } = new AbortController();
   const answer = (at: number, resourceVersion: string) =>
     answers[at]?.resolve({ metadata: { namespace: 'default', name: 'app', uid: 'u', resourceVersion }, data: {} });
   const early = held.read({ signal });
-  held.renew();
+  held.invalidate();
   const late = held.read({ signal });
   expect(answers).toHaveLength(2);
   answer(1, '8');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../../actors/objects/cache/keptOfSource.ts';
+import type { LocalObject } from '../../../../actors/objects/cache/persistedSourceObjects.ts';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import {

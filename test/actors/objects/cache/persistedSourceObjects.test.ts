@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
-import type { KeptObject } from '../../../../actors/objects/cache/keptObjects.ts';
-import { KeptOfSource, keyOf, type LocalObject } from '../../../../actors/objects/cache/keptOfSource.ts';
+import type { PersistedObject } from '../../../../actors/objects/cache/persistedObjects.ts';
+import {
+  keyOf,
+  type LocalObject,
+  PersistedSourceObjects,
+} from '../../../../actors/objects/cache/persistedSourceObjects.ts';
 import type { ConfigReference } from '../../../../kubernetes/objects/configObject.ts';
 import { objectOfManifest } from '../../../../kubernetes/objects/objectManifest.ts';
 
@@ -14,12 +18,12 @@ const secret = (name: string, value = 'v'): LocalObject => {
 
 /** What is kept in memory that outlives agents, and the writes of the present one. */
 function world(left: readonly string[] = []) {
-  const disk = new Map<string, KeptObject>();
+  const disk = new Map<string, PersistedObject>();
   const writes: string[] = [];
   const errors: unknown[] = [];
   const kept = {
     all: async () => [...disk.values()],
-    keep: (each: KeptObject) => {
+    put: (each: PersistedObject) => {
       disk.set(keyOf(each.object), each);
       writes.push(`${each.object.name} of ${each.uids}`);
     },
@@ -27,12 +31,12 @@ function world(left: readonly string[] = []) {
       disk.delete(keyOf(reference));
       writes.push(`no ${reference.name}`);
     },
-    keepOnly: async (uids: ReadonlySet<string>) => {
+    retainPods: async (uids: ReadonlySet<string>) => {
       for (const [key, each] of disk) if (!each.uids.some((uid) => uids.has(uid))) disk.delete(key);
     },
   };
   const agent = (listPodDirs = async () => left) =>
-    new KeptOfSource({ kept, listPodDirs, onError: (_, error) => void errors.push(error) });
+    new PersistedSourceObjects({ kept, listPodDirs, onError: (_, error) => void errors.push(error) });
   const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
     new Map(used.map(([each, ...uids]) => [keyOf(each.object), { ...each, uids }]));
   return { agent, there, errors, asked: () => writes.splice(0) };
@@ -41,31 +45,31 @@ function world(left: readonly string[] = []) {
 test('what pods name is kept, by its file, for as long as any does; nothing else is', async () => {
   const { agent, there, asked } = world();
   const first = agent();
-  first.keep(there([secret('a')], [secret('b'), 'web']));
-  first.keep(there([secret('a'), 'web'], [secret('b'), 'web']));
-  first.keep(there([secret('a'), 'web'], [secret('b'), 'db', 'web']));
+  first.putAll(there([secret('a')], [secret('b'), 'web']));
+  first.putAll(there([secret('a'), 'web'], [secret('b'), 'web']));
+  first.putAll(there([secret('a'), 'web'], [secret('b'), 'db', 'web']));
   expect(asked()).toEqual(['b of web', 'a of web', 'b of db,web']);
-  first.keep(there([secret('a', 'new'), 'web'], [secret('b')]));
+  first.putAll(there([secret('a', 'new'), 'web'], [secret('b')]));
   expect(asked()).toEqual(['a of web', 'no b']);
   // It has been taken out of its file.
-  first.keep(there());
+  first.putAll(there());
   expect(asked()).toEqual(['no a']);
 });
 
 test('another agent has it for the pods that are left, until it has heard of each', async () => {
   const { agent, there, asked } = world(['web', 'db']);
-  agent().keep(there([secret('a'), 'web', 'db'], [secret('b'), 'gone']));
+  agent().putAll(there([secret('a'), 'web', 'db'], [secret('b'), 'gone']));
   asked();
   const next = agent();
   expect(await next.read()).toEqual(new Map([[FILE, [secret('a').object]]]));
-  next.keep(there([secret('a')]));
-  next.hear('web');
-  next.keep(there([secret('a'), 'web']));
+  next.putAll(there([secret('a')]));
+  next.confirm('web');
+  next.putAll(there([secret('a'), 'web']));
   expect(asked()).toEqual([]);
-  next.hear('db');
-  next.keep(there([secret('a'), 'web']));
+  next.confirm('db');
+  next.putAll(there([secret('a'), 'web']));
   expect(asked()).toEqual(['a of web']);
-  next.keep(there([secret('a')]));
+  next.putAll(there([secret('a')]));
   expect(asked()).toEqual(['no a']);
 });
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { KeptObjects } from '../../../../actors/objects/cache/keptObjects.ts';
+import { PersistedObjects } from '../../../../actors/objects/cache/persistedObjects.ts';
 import { withObjectTimeout } from '../../../../actors/services/objectTimeout.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
 import type { ConfigObject } from '../../../../kubernetes/objects/configObject.ts';
@@ -31,7 +31,7 @@ const secret: ConfigObject = {
 function keptIn(directory: string, isInMemory = true, files: FileSystem = hostFiles) {
   const problems: string[] = [];
   const onError = (_: string, error: unknown) => void problems.push(String(error));
-  const kept = new KeptObjects({ directory, files, isInMemory: async () => isInMemory, onError });
+  const kept = new PersistedObjects({ directory, files, isInMemory: async () => isInMemory, onError });
   return { kept, problems };
 }
 
@@ -39,7 +39,7 @@ describe('what is kept', () => {
   test('is had by another agent, byte for byte, and by nobody else', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
-    kept.keep({ object: secret, uids: ['web'] });
+    kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
     const [name = ''] = await readdir(directory);
     expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
@@ -52,7 +52,7 @@ describe('what is kept', () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
     for (let version = 0; version < 100; version += 1)
-      kept.keep({ object: { ...secret, resourceVersion: String(version) }, uids: [] });
+      kept.put({ object: { ...secret, resourceVersion: String(version) }, uids: [] });
     await kept.settled();
     expect((await kept.read(secret))?.object.resourceVersion).toBe('99');
     expect(await readdir(directory)).toHaveLength(1);
@@ -64,11 +64,11 @@ describe('what is kept', () => {
   test('stays only of pods that there are', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
-    kept.keep({ object: secret, uids: ['web'] });
-    kept.keep({ object: { ...secret, name: 'other' }, uids: ['gone'] });
+    kept.put({ object: secret, uids: ['web'] });
+    kept.put({ object: { ...secret, name: 'other' }, uids: ['gone'] });
     await kept.settled();
     await writeFile(join(directory, 'nonsense.json'), '{');
-    await kept.keepOnly(new Set(['web']));
+    await kept.retainPods(new Set(['web']));
     expect(await readdir(directory)).toHaveLength(1);
     expect(await kept.read(secret)).toBeDefined();
   });
@@ -81,7 +81,7 @@ test('all that was kept is had at once, with the files that it is of; what canno
     { object: secret, uids: ['web'], file: '/pods/a.yaml' },
     { object: { ...secret, name: 'other' }, uids: ['db'] },
   ];
-  for (const each of [one, other]) kept.keep(each);
+  for (const each of [one, other]) kept.put(each);
   await kept.settled();
   await writeFile(join(directory, 'nonsense.json'), '{');
   await writeFile(join(directory, 'half.json.tmp'), '{');
@@ -92,7 +92,7 @@ test('all that was kept is had at once, with the files that it is of; what canno
 
 test('to look for what was kept makes nothing, and needs no right to make it', async () => {
   const { kept, problems } = keptIn(join(folder, 'missing', 'objects'));
-  await kept.keepOnly(new Set());
+  await kept.retainPods(new Set());
   expect([await kept.all(), await kept.read(secret)]).toEqual([[], undefined]);
   kept.forget(secret);
   await kept.settled();
@@ -102,7 +102,7 @@ test('to look for what was kept makes nothing, and needs no right to make it', a
 describe('nothing is kept', () => {
   test('on a disk', async () => {
     const { kept, problems } = keptIn(join(folder, 'objects'), false);
-    kept.keep({ object: secret, uids: ['web'] });
+    kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
     expect(await readdir(join(folder, 'objects'))).toEqual([]);
     expect(problems).toEqual([]);
@@ -128,7 +128,7 @@ describe('nothing is kept', () => {
     const directory = join(folder, 'objects');
     await prepare(directory);
     const { kept, problems } = keptIn(directory);
-    kept.keep({ object: secret, uids: ['web'] });
+    kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
     expect(await kept.read(secret)).toBeUndefined();
     expect(problems[0]).toMatch(
@@ -139,7 +139,7 @@ describe('nothing is kept', () => {
   test('of what others have put there', async () => {
     const directory = join(folder, 'objects');
     const { kept, problems } = keptIn(directory);
-    kept.keep({ object: secret, uids: ['web'] });
+    kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
     const [name = ''] = await readdir(directory);
     const text = await readFile(join(directory, name), 'utf8');
@@ -155,14 +155,14 @@ describe('nothing is kept', () => {
 test('what is in the way of an object is told once, and put away by the next agent', async () => {
   const directory = join(folder, 'objects');
   const { kept, problems } = keptIn(directory);
-  kept.keep({ object: secret, uids: ['web'] });
+  kept.put({ object: secret, uids: ['web'] });
   await kept.settled();
   const file = join(directory, String(await readdir(directory)));
   await rm(file);
   await mkdir(join(file, 'deep'), { recursive: true });
   expect(await kept.read(secret)).toBeUndefined();
   for (const resourceVersion of ['8', '9']) {
-    kept.keep({ object: { ...secret, resourceVersion }, uids: ['web'] });
+    kept.put({ object: { ...secret, resourceVersion }, uids: ['web'] });
     await kept.settled();
   }
   expect([...new Set(problems)]).toEqual([
@@ -170,22 +170,22 @@ test('what is in the way of an object is told once, and put away by the next age
     expect.stringContaining(`${file} cannot be written (EISDIR)`),
   ]);
   const next = keptIn(directory);
-  await next.kept.keepOnly(new Set(['web']));
+  await next.kept.retainPods(new Set(['web']));
   expect(await readdir(directory)).toEqual([]);
   expect(next.problems).toEqual([]);
 });
 
 test('pods that ran under an earlier agent have what they had, while the server is away, and others have not', async () => {
   // /dev/shm is in memory on every host.
-  const keptDirectory = await mkdtemp('/dev/shm/statelet-kept-');
+  const cacheDirectory = await mkdtemp('/dev/shm/statelet-kept-');
   try {
-    const earlier = await heldCluster({ keptDirectory });
+    const earlier = await heldCluster({ cacheDirectory });
     await earlier.make('Secret', 'app', { key: 'hidden' });
     const web = await earlier.pod('web', reads('app'));
     earlier.store.follow(web);
     expect(await earlier.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' });
     earlier.stop();
-    const later = await heldCluster({ keptDirectory }, [web.metadata.uid]);
+    const later = await heldCluster({ cacheDirectory }, [web.metadata.uid]);
     later.transport.isAway = true;
     const other = { ...web, metadata: { ...web.metadata, uid: 'other' } };
     for (const each of [web, other]) later.store.follow(each);
@@ -198,7 +198,7 @@ test('pods that ran under an earlier agent have what they had, while the server 
     expect((await asked).data.get('key')).toEqual(Buffer.from('hidden'));
     expect(await later.read(other, 'Secret', 'app')).toContain('failed to sync secret cache');
   } finally {
-    await rm(keptDirectory, { recursive: true, force: true });
+    await rm(cacheDirectory, { recursive: true, force: true });
   }
 });
 
@@ -220,14 +220,14 @@ test.each(['EMFILE', 'EIO', 'EACCES', 'Unknown system error -117'])(
   async (code) => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);
-    kept.keep({ object: secret, uids: ['web'] });
+    kept.put({ object: secret, uids: ['web'] });
     await kept.settled();
     const readFile: FileSystem['readFile'] = async (path) => {
       throw Object.assign(new Error(`${code}: cannot be read, open '${path}'`), { code });
     };
-    await keptIn(directory, true, { ...hostFiles, readFile }).kept.keepOnly(new Set(['web']));
+    await keptIn(directory, true, { ...hostFiles, readFile }).kept.retainPods(new Set(['web']));
     expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });
-    await keptIn(directory).kept.keepOnly(new Set());
+    await keptIn(directory).kept.retainPods(new Set());
     expect(await readdir(directory)).toEqual([]);
   },
 );

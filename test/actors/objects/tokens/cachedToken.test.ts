@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HeldToken, momentOf } from '../../../../actors/objects/tokens/heldToken.ts';
+import { CachedToken, readClocks } from '../../../../actors/objects/tokens/cachedToken.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
@@ -7,11 +7,11 @@ const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 /** Asked for just now. */
 function held(lifetimeMs: number, chance = 0) {
   const clock = new SettableClock();
-  const token = new HeldToken('t', lifetimeMs, momentOf(clock), chance);
+  const token = new CachedToken('t', lifetimeMs, readClocks(clock), chance);
   return {
     clock,
-    dueIn: () => token.dueIn(momentOf(clock)),
-    expiresIn: () => token.expiresIn(momentOf(clock)),
+    dueIn: () => token.dueIn(readClocks(clock)),
+    expiresIn: () => token.expiresIn(readClocks(clock)),
   };
 }
 

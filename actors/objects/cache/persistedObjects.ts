@@ -1,6 +1,6 @@
 /**
- * What pods had of ConfigMaps and Secrets when they were read last, in a directory that lives in memory: it outlives the
- * agent, so that pods which run go on while no API server answers, and ends with the host.
+ * The last versions of the ConfigMaps and Secrets of pods, in an in-memory directory. They survive the agent, so that
+ * running pods continue while no API server responds, but not a reboot of the host.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -11,29 +11,29 @@ import { errorCode, isMissing } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 
-/** An object, and the pods that had it. */
-export interface KeptObject {
+/** An object with the pods that used it. */
+export interface PersistedObject {
   readonly object: ConfigObject;
   readonly uids: readonly string[];
-  /** The manifest that it is of; absent: it is of an API server. */
+  /** The manifest of the object. Undefined for an object of an API server. */
   readonly file?: string;
 }
 
 interface KeptParts {
-  /** Of this agent alone; it is made when it is needed. */
+  /** Private to this agent. Created on first use. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
-  /** Whether what is written to a directory stays in memory: no secret may come to rest on a disk. */
+  /** Whether the directory is in memory, because Secrets must not be written to a disk. */
   readonly isInMemory: (directory: string) => Promise<boolean>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-const KEPT = '.json';
+const FILE_SUFFIX = '.json';
 
-/** Keys in a list: as names of a plain object, `__proto__` would be lost. */
-const keptSchema = z.object({
+/** The data is a list of pairs, because as an object it would lose a `__proto__` key. */
+const fileSchema = z.object({
   kind: z.enum(['ConfigMap', 'Secret']),
   namespace: z.string(),
   name: z.string(),
@@ -46,10 +46,10 @@ const keptSchema = z.object({
   file: z.exactOptional(z.string()),
 });
 
-export class KeptObjects {
+export class PersistedObjects {
   readonly #parts: KeptParts;
-  /** What is on disk for each object, or on its way there: only the latest is written. */
-  readonly #wanted = new Map<string, KeptObject | undefined>();
+  /** Pending writes by file. Only the latest version of each object is written. */
+  readonly #pending = new Map<string, PersistedObject | undefined>();
   #writing: Promise<void> | undefined;
   #isUsable: Promise<boolean> | undefined;
 
@@ -57,29 +57,29 @@ export class KeptObjects {
     this.#parts = parts;
   }
 
-  /** Undefined where none was kept, or none that can be read. */
-  async read(reference: ConfigReference): Promise<KeptObject | undefined> {
-    if (!(await this.#isThere())) return undefined;
+  /** Returns undefined if the object is not stored or not readable. */
+  async read(reference: ConfigReference): Promise<PersistedObject | undefined> {
+    if (!(await this.#exists())) return undefined;
     const kept = await this.#readFile(this.#fileOf(reference));
     const { kind, namespace, name } = kept?.object ?? {};
     return kind === reference.kind && namespace === reference.namespace && name === reference.name ? kept : undefined;
   }
 
-  /** All that there is, but what cannot be read. */
-  async all(): Promise<KeptObject[]> {
-    if (!(await this.#isThere())) return [];
+  /** Returns all readable objects. */
+  async all(): Promise<PersistedObject[]> {
+    if (!(await this.#exists())) return [];
     const { files, directory } = this.#parts;
-    const names = (await files.readdir(directory)).filter((name) => name.endsWith(KEPT));
+    const names = (await files.readdir(directory)).filter((name) => name.endsWith(FILE_SUFFIX));
     const found = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
     return found.filter((each) => each !== undefined);
   }
 
-  /** What is wrong with a file is told without a word of it, which may be of a Secret. */
-  async #readFile(file: string): Promise<KeptObject | undefined> {
+  /** Reports an unreadable file without its contents, which may be those of a Secret. */
+  async #readFile(file: string): Promise<PersistedObject | undefined> {
     const why = 'what pods had of a ConfigMap or Secret was kept, and cannot be read';
     const { onError } = this.#parts;
     try {
-      const kept = readKept(await this.#textOf(file));
+      const kept = parseFile(await this.#readRegularFile(file));
       if (kept === undefined) onError('objects', new NodeFailure('StoreDamaged', `${why}: ${file}`));
       return kept;
     } catch (cause) {
@@ -89,92 +89,93 @@ export class KeptObjects {
     }
   }
 
-  keep(kept: KeptObject): void {
-    this.#want(this.#fileOf(kept.object), kept);
+  put(kept: PersistedObject): void {
+    this.#enqueue(this.#fileOf(kept.object), kept);
   }
 
   forget(reference: ConfigReference): void {
-    this.#want(this.#fileOf(reference), undefined);
+    this.#enqueue(this.#fileOf(reference), undefined);
   }
 
-  /** Deletes what no pod of these had. */
-  async keepOnly(uids: ReadonlySet<string>): Promise<void> {
-    if (!(await this.#isThere())) return;
+  /** Deletes the objects that none of these pods used. */
+  async retainPods(uids: ReadonlySet<string>): Promise<void> {
+    if (!(await this.#exists())) return;
     const { files, directory } = this.#parts;
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
-      if (this.#wanted.has(file)) continue;
+      if (this.#pending.has(file)) continue;
       // A file that cannot be read, for whatever cause, may belong to a pod that runs, so it stays.
-      const had = await this.#textOf(file)
+      const had = await this.#readRegularFile(file)
         .then(uidsIn)
         .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }
 
-  /** Resolves once all is written that was to be. */
+  /** Resolves once all pending writes are complete. */
   async settled(): Promise<void> {
     await this.#writing;
   }
 
-  /** What else may lie there, such as a pipe, might never be read to its end. */
-  async #textOf(file: string): Promise<string> {
+  /** Rejects special files, because reading e.g. a pipe might never finish. */
+  async #readRegularFile(file: string): Promise<string> {
     const { files } = this.#parts;
     if (!(await files.lstat(file)).isFile()) throw new Error(`${file} is not a file`);
     return files.readFile(file);
   }
 
-  #want(file: string, kept: KeptObject | undefined): void {
-    this.#wanted.set(file, kept);
+  #enqueue(file: string, kept: PersistedObject | undefined): void {
+    this.#pending.set(file, kept);
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
     });
   }
 
   async #write(): Promise<void> {
-    const isNeeded = [...this.#wanted.values()].some((kept) => kept !== undefined);
-    const usable = isNeeded ? await this.#usable() : await this.#isThere();
-    for (const [file, kept] of this.#wanted) {
-      this.#wanted.delete(file);
-      if (usable) await this.#put(file, kept).catch((cause: unknown) => this.#tell(cause));
+    const isNeeded = [...this.#pending.values()].some((kept) => kept !== undefined);
+    const usable = isNeeded ? await this.#usable() : await this.#exists();
+    for (const [file, kept] of this.#pending) {
+      this.#pending.delete(file);
+      if (usable) await this.#put(file, kept).catch((cause: unknown) => this.#reportFailure(cause));
     }
-    if (this.#wanted.size > 0) await this.#write();
+    if (this.#pending.size > 0) await this.#write();
   }
 
-  async #put(file: string, kept: KeptObject | undefined): Promise<void> {
+  async #put(file: string, kept: PersistedObject | undefined): Promise<void> {
     const { files } = this.#parts;
     if (kept === undefined) return files.rm(file, { force: true });
-    const written = `${file}.${randomUUID()}.tmp`;
+    const temporary = `${file}.${randomUUID()}.tmp`;
     try {
-      await files.writeFile(written, textOf(kept), { mode: FILE_MODE });
-      await files.rename(written, file);
+      await files.writeFile(temporary, serialize(kept), { mode: FILE_MODE });
+      await files.rename(temporary, file);
     } catch (error) {
-      await files.rm(written, { force: true }).catch(() => {});
-      // Not what the call says, which has another name each time: what stays the same is told once.
+      await files.rm(temporary, { force: true }).catch(() => {});
+      // Replace the error, because it contains the random name of the temporary file, and equal messages are reported
+      // only once.
       throw new Error(`${file} cannot be written (${errorCode(error) ?? messageOf(error)})`);
     }
   }
 
-  /** Where nothing was ever kept nothing is made to look for it. */
-  async #isThere(): Promise<boolean> {
+  /** Whether the directory exists and is usable. Does not create it. */
+  async #exists(): Promise<boolean> {
     const { files, directory } = this.#parts;
     if (this.#isUsable !== undefined) return this.#isUsable;
-    // What else is wrong with it is told when it is used.
+    // Other errors are reported on use.
     const isMissingYet = await files.lstat(directory).then(() => false, isMissing);
     return !isMissingYet && this.#usable();
   }
 
-  /** The directory is made by this agent, and is its own. */
+  /** Creates the directory if necessary and checks that it is private to this agent. */
   #usable(): Promise<boolean> {
     this.#isUsable ??= this.#prepare().catch((cause: unknown) => {
       this.#isUsable = undefined;
-      this.#tell(cause);
+      this.#reportFailure(cause);
       return false;
     });
     return this.#isUsable;
   }
 
-  #tell(cause: unknown): void {
+  #reportFailure(cause: unknown): void {
     const what = 'what pods have of ConfigMaps and Secrets is not kept over a restart of the agent';
     this.#parts.onError('objects', new NodeFailure('StoreFailed', `${what}: ${messageOf(cause)}`, { cause }));
   }
@@ -191,14 +192,14 @@ export class KeptObjects {
     return isInMemory(directory);
   }
 
-  /** Names may be longer than a file's. */
+  /** Hashes the name, because it may be longer than a file name. */
   #fileOf({ kind, namespace, name }: ConfigReference): string {
     const digest = createHash('sha256').update(`${kind}/${namespace}/${name}`).digest('hex');
-    return path.join(this.#parts.directory, digest + KEPT);
+    return path.join(this.#parts.directory, digest + FILE_SUFFIX);
   }
 }
 
-function textOf({ object: { data, ...object }, ...kept }: KeptObject): string {
+function serialize({ object: { data, ...object }, ...kept }: PersistedObject): string {
   const entries = Array.from(data, ([key, value]) => [
     key,
     typeof value === 'string' ? value : { base64: value.toString('base64') },
@@ -206,8 +207,8 @@ function textOf({ object: { data, ...object }, ...kept }: KeptObject): string {
   return JSON.stringify({ ...object, ...kept, data: entries });
 }
 
-function readKept(text: string): KeptObject | undefined {
-  const read = z.safeParse(keptSchema, parsedJson(text));
+function parseFile(text: string): PersistedObject | undefined {
+  const read = z.safeParse(fileSchema, parsedJson(text));
   if (!read.success) return undefined;
   const { uids, file, data, ...object } = read.data;
   const bytes = data.map(
@@ -216,4 +217,4 @@ function readKept(text: string): KeptObject | undefined {
   return { object: { ...object, data: new Map(bytes) }, uids, ...(file === undefined ? {} : { file }) };
 }
 
-const uidsIn = (text: string): readonly string[] => readKept(text)?.uids ?? [];
+const uidsIn = (text: string): readonly string[] => parseFile(text)?.uids ?? [];

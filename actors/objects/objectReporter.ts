@@ -1,4 +1,4 @@
-/** Tells the node what becomes of the objects that its pods have in use: how they are followed, and which pods see a change. */
+/** Notifies the node of the state of the objects in use, and of the pods whose objects have changed. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
@@ -7,17 +7,17 @@ import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
-import type { HeldStep } from './cache/heldObject.ts';
+import type { TrackingStep } from './cache/trackedObject.ts';
 import { countsOf, type Lacking } from './objectCounts.ts';
 
-interface Told {
+interface TrackedState {
   readonly reference: ConfigReference;
-  readonly step: HeldStep;
+  readonly step: TrackingStep;
   readonly lacking: Lacking | undefined;
 }
 
-/** What was told of a kind. */
-interface OfKind {
+/** The reported state of a kind. */
+interface KindState {
   readonly tell: (step: SourceStep) => void;
   counts: ObjectCounts | undefined;
   /** By the monotonic clock. */
@@ -25,54 +25,54 @@ interface OfKind {
   timer: unknown;
 }
 
-/** What changes all the time is told no more often. */
-const QUIET_MS = 1_000;
+/** Minimum interval between two notifications about the same pod or two counts of a kind. */
+const NOTIFY_INTERVAL_MS = 1_000;
 
-export class ObjectNews {
+export class ObjectReporter {
   readonly #clock: Clock;
-  /** How all objects of a kind are doing. */
-  readonly #all: (kind: ConfigKind) => readonly Told[];
+  /** Returns the state of all objects of a kind. */
+  readonly #all: (kind: ConfigKind) => readonly TrackedState[];
   readonly #strategy: ObjectCounts['strategy'];
   #send: ((fact: NodeFact) => void) | undefined;
   #signal: AbortSignal | undefined;
-  readonly #kinds = new Map<ConfigKind, OfKind>();
-  /** When a change of each pod's objects was told last. */
-  readonly #toldAt = new Map<string, number>();
-  /** Pods to be told, once the time is there. */
+  readonly #kinds = new Map<ConfigKind, KindState>();
+  /** Time of the last notification about each pod's objects, by the monotonic clock. */
+  readonly #notifiedAt = new Map<string, number>();
+  /** Pods with a pending notification. */
   readonly #due = new Set<string>();
   #timer: unknown;
 
-  constructor(clock: Clock, all: (kind: ConfigKind) => readonly Told[], strategy?: ObjectCounts['strategy']) {
+  constructor(clock: Clock, all: (kind: ConfigKind) => readonly TrackedState[], strategy?: ObjectCounts['strategy']) {
     this.#clock = clock;
     this.#all = all;
     this.#strategy = strategy;
   }
 
-  begin(send: (fact: NodeFact) => void, signal: AbortSignal): void {
+  start(send: (fact: NodeFact) => void, signal: AbortSignal): void {
     this.#send = send;
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#clock.clearTimeout(this.#timer), { once: true });
   }
 
-  /** Another step of one object of a kind. How many there are is told once a second at most. */
-  stepped(kind: ConfigKind): void {
+  /** Reports a step of one object of a kind. Counts are updated at most once a second. */
+  reportStep(kind: ConfigKind): void {
     const [send, signal] = [this.#send, this.#signal];
     if (send === undefined || signal === undefined || signal.aborted) return;
-    const known = this.#kinds.get(kind) ?? this.#begun(kind, send, signal);
+    const known = this.#kinds.get(kind) ?? this.#startKind(kind, send, signal);
     const all = this.#all(kind);
     const now = this.#clock.monotonic();
-    const wait = known.countedAt + QUIET_MS - now;
+    const wait = known.countedAt + NOTIFY_INTERVAL_MS - now;
     if (wait <= 0) {
       known.counts = countsOf(all, this.#strategy);
       known.countedAt = now;
     } else {
       this.#clock.clearTimeout(known.timer);
-      known.timer = this.#clock.setTimeout(() => this.stepped(kind), wait);
+      known.timer = this.#clock.setTimeout(() => this.reportStep(kind), wait);
     }
-    known.tell({ ...stepOfAll(all), ...(known.counts ? { counts: known.counts } : {}) });
+    known.tell({ ...worstStep(all), ...(known.counts ? { counts: known.counts } : {}) });
   }
 
-  #begun(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): OfKind {
+  #startKind(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): KindState {
     const tell = tellingSteps((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
       clock: this.#clock,
       signal,
@@ -84,38 +84,41 @@ export class ObjectNews {
     return known;
   }
 
-  /** An object is another now than these pods have seen. */
-  changed(uids: Iterable<string>): void {
+  /** Notifies these pods that an object has changed. */
+  notifyPods(uids: Iterable<string>): void {
     for (const uid of uids) this.#due.add(uid);
     this.#clock.clearTimeout(this.#timer);
-    this.#tell();
+    this.#notifyDue();
   }
 
-  /** Nobody tells this pod anything any more. */
+  /** Stops notifying this pod. */
   forget(uid: string): void {
     this.#due.delete(uid);
-    this.#toldAt.delete(uid);
+    this.#notifiedAt.delete(uid);
   }
 
-  #tell(): void {
+  #notifyDue(): void {
     if (this.#send === undefined || this.#signal?.aborted) return;
     const now = this.#clock.monotonic();
-    const waitOf = (uid: string) => (this.#toldAt.get(uid) ?? Number.NEGATIVE_INFINITY) + QUIET_MS - now;
+    const waitOf = (uid: string) => (this.#notifiedAt.get(uid) ?? Number.NEGATIVE_INFINITY) + NOTIFY_INTERVAL_MS - now;
     const uids = [...this.#due].filter((uid) => waitOf(uid) <= 0);
     for (const uid of uids) {
       this.#due.delete(uid);
-      this.#toldAt.set(uid, now);
+      this.#notifiedAt.set(uid, now);
     }
     if (uids.length > 0) this.#send({ type: 'cluster.objectsChanged', uids });
     if (this.#due.size === 0) return;
     const wait = Math.min(...[...this.#due].map(waitOf));
-    this.#timer = this.#clock.setTimeout(() => this.#tell(), wait);
+    this.#timer = this.#clock.setTimeout(() => this.#notifyDue(), wait);
   }
 }
 
-/** That of the one that is worst off: of those that fail, the one that has lacked for longest. */
-function stepOfAll(all: readonly Told[]): SourceStep {
-  let worst: { readonly told: Told; readonly step: Extract<HeldStep, { state: 'failing' }> } | undefined;
+/**
+ * Returns the step of the object that has been failing for the longest time. If none is failing, returns `reading` or
+ * `watching`.
+ */
+function worstStep(all: readonly TrackedState[]): SourceStep {
+  let worst: { readonly told: TrackedState; readonly step: Extract<TrackingStep, { state: 'failing' }> } | undefined;
   for (const told of all) {
     const { step, lacking } = told;
     if (step.state !== 'failing') continue;

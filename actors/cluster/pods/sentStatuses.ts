@@ -1,0 +1,84 @@
+/**
+ * Tracks the statuses that were sent to the API server and later versions from the server. If others have edited a
+ * status that the node owns, it is sent again, e.g. when a controller has marked the pods of an unreachable node
+ * unready.
+ */
+import * as z from 'zod/mini';
+import { retainKeys } from '../../../base/retainKeys.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import type { KubeObject } from '../../../kubeclient/reflector.ts';
+import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
+import { statusPatch } from '../../../kubernetes/status/statusPatch.ts';
+import type { StatusReport } from '../../status/statusReports.ts';
+
+const seenSchema = z.looseObject({
+  metadata: z.looseObject({ uid: z.string(), resourceVersion: z.optional(z.string()) }),
+  status: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+type ServerPod = z.infer<typeof seenSchema>;
+
+interface SentStatus {
+  readonly report: StatusReport;
+  /** The pod in the server's response. */
+  readonly response: ServerPod;
+  /** Whether others have edited the status since. */
+  readonly edited: boolean;
+}
+
+export class SentStatuses {
+  /** By the UID at the server, which for a mirror pod is not that of the static pod. */
+  readonly #sent = new Map<string, SentStatus>();
+
+  record(report: StatusReport, response: ServerPod): void {
+    this.#sent.set(response.metadata.uid, { report, response, edited: false });
+  }
+
+  /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
+  findEdited(objects: readonly KubeObject[]): readonly string[] {
+    const editedUids: string[] = [];
+    let known = 0;
+    for (const object of objects) {
+      const told = this.#sent.get(object.metadata.uid);
+      if (told === undefined) continue;
+      known += 1;
+      // Every event of the watch passes all objects, so skip the unchanged ones.
+      if (isLater(object, told.response) && this.#isNewlyEdited(object, told)) editedUids.push(told.report.uid);
+    }
+    if (known < this.#sent.size) retainKeys(this.#sent, new Set(objects.map(({ metadata: { uid } }) => uid)));
+    return editedUids;
+  }
+
+  #isNewlyEdited(object: KubeObject, told: SentStatus): boolean {
+    const seen = seenSchema.safeParse(object).data;
+    if (seen === undefined) return false;
+    const edited = isEdited(seen, told.response);
+    this.#sent.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { response: seen }) });
+    return edited && !told.edited;
+  }
+
+  /** Returns the newer of the last response and the last version from the watch. */
+  latestVersion(uid: string, seen: KubeObject | undefined): unknown {
+    const answer = this.#sent.get(uid)?.response;
+    if (answer !== undefined && (seen === undefined || !isLater(seen, answer))) return answer;
+    return z.safeParse(seenSchema, seen).data ?? answer;
+  }
+
+  /** Whether this report was the last one sent for the pod and has not been edited since. */
+  isCurrent(report: StatusReport): boolean {
+    const own = this.#sent.get(report.uid);
+    // A mirror pod has a different UID than its static pod.
+    const told = report.isStatic === false && own ? [own] : [...this.#sent.values()];
+    return told.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
+  }
+}
+
+/** A response may arrive after the event of the same change. */
+const isLater = (
+  { metadata: { resourceVersion: seen } }: Pick<KubeObject, 'metadata'>,
+  { metadata: { resourceVersion: told } }: ServerPod,
+) => Number(seen) > Number(told);
+
+/** Whether the status differs in a part that the node owns. Fields that the server never stored do not count. */
+const isEdited = (seen: ServerPod, answer: ServerPod): boolean =>
+  statusPatch(seen.status, mergedStatus(seen.status, answer.status)) !== undefined;

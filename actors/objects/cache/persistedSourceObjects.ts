@@ -1,0 +1,99 @@
+/**
+ * Persists the objects of one source's manifests that pods use. After a restart of the agent, they replace those of a
+ * manifest that is broken or unreadable.
+ */
+import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
+import type { PersistedObjects } from './persistedObjects.ts';
+
+/** An object with its manifest. */
+export interface LocalObject {
+  readonly object: ConfigObject;
+  readonly file: string;
+}
+
+/** A local object with the UIDs of the pods that reference it. */
+interface UsedObject extends LocalObject {
+  readonly uids: readonly string[];
+}
+
+interface Parts {
+  readonly kept: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods'>;
+  /** Returns the UIDs of the pods that have a directory on the node. */
+  readonly listPodDirs: () => Promise<readonly string[]>;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+interface StoredObject {
+  readonly reference: ConfigReference;
+  readonly uids: readonly string[];
+  /** Version of everything that is written for the object. */
+  readonly version: string;
+}
+
+export class PersistedSourceObjects {
+  readonly #parts: Parts;
+  /** By key. */
+  readonly #stored = new Map<string, StoredObject>();
+  /** UIDs of pods from before the start that have not been confirmed yet. */
+  readonly #unconfirmed = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the objects that the previous agent stored for existing pods, by manifest. */
+  async read(): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
+    const { kept, listPodDirs, onError } = this.#parts;
+    try {
+      await kept.retainPods(new Set(await listPodDirs()));
+      const all = await kept.all();
+      for (const { object, uids, file = '' } of all) {
+        this.#stored.set(keyOf(object), { reference: object, uids, version: versionOf({ object, uids, file }) });
+        for (const uid of uids) this.#unconfirmed.add(uid);
+      }
+      const byFile = Map.groupBy(all, ({ file = '' }) => file);
+      return new Map(Array.from(byFile, ([file, found]) => [file, found.map(({ object }) => object)]));
+    } catch (error) {
+      onError('objects', error);
+      return new Map();
+    }
+  }
+
+  /** Must be called once the pod is known to exist or to be gone. */
+  confirm(uid: string): void {
+    this.#unconfirmed.delete(uid);
+  }
+
+  /** Stores the objects that pods reference, and removes all others. */
+  putAll(objects: ReadonlyMap<string, UsedObject>): void {
+    const { kept } = this.#parts;
+    for (const [key, { reference }] of this.#stored) {
+      if (objects.has(key)) continue;
+      kept.forget(reference);
+      this.#stored.delete(key);
+    }
+    for (const [key, { object, file, uids }] of objects) {
+      const waiting = this.#stored.get(key)?.uids.filter((uid) => this.#unconfirmed.has(uid)) ?? [];
+      this.#put(key, { object, file, uids: [...new Set([...waiting, ...uids])].sort() });
+    }
+  }
+
+  #put(key: string, used: UsedObject): void {
+    const { kept } = this.#parts;
+    const { object, uids } = used;
+    const before = this.#stored.get(key);
+    if (uids.length === 0) {
+      if (before !== undefined) kept.forget(object);
+      this.#stored.delete(key);
+      return;
+    }
+    const version = versionOf(used);
+    if (before?.version !== version) kept.put(used);
+    this.#stored.set(key, { reference: object, uids, version });
+  }
+}
+
+export const keyOf = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;
+
+const versionOf = ({ object: { uid, resourceVersion }, file, uids }: UsedObject): string =>
+  JSON.stringify([uid, resourceVersion, file, [...uids].sort()]);

@@ -1,0 +1,75 @@
+/**
+ * A service account token with its age. Only the API server decides whether a token is valid, and its clock may differ
+ * from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead, the
+ * node measures the token's age from before the request, and compares it with the lifetime that the server specifies.
+ * The age is the larger of two measurements. The monotonic clock cannot be set, but stops while the host is suspended.
+ * The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, too late costs a
+ * pod its access. If the wall clock was set back, it says nothing about the age, but if the API server uses the same
+ * clock, the token's issue time is in its future, so the token is renewed as well.
+ */
+
+import type { Clock } from '../../../base/clock.ts';
+import { Secret } from '../../../host/secretText.ts';
+
+/** A time by both clocks, in milliseconds. */
+export interface ClockReading {
+  readonly monotonic: number;
+  /** Since the epoch. */
+  readonly now: number;
+}
+
+export const readClocks = (clock: Pick<Clock, 'now' | 'monotonic'>): ClockReading => ({
+  monotonic: clock.monotonic(),
+  now: clock.now(),
+});
+
+const HOUR_MS = 3_600_000;
+/** Tokens with a longer lifetime are renewed at this age (`pkg/kubelet/token/token_manager.go`). */
+const MAX_AGE_MS = 24 * HOUR_MS;
+/** Fraction of the lifetime after which a token is renewed. */
+const RENEWAL_FRACTION = 0.8;
+/** Maximum random advance of a renewal, so that renewals are spread. */
+const JITTER_MS = 10_000;
+/**
+ * Time synchronization adjusts a clock by less than this, or slowly. An API server's clock may be this far behind a
+ * token's issue time.
+ */
+const MAX_CLOCK_STEP_BACK_MS = 60_000;
+
+export class CachedToken {
+  readonly #token: Secret;
+  readonly #requestedAt: ClockReading;
+  readonly #lifetimeMs: number;
+  readonly #renewedAfterMs: number;
+
+  /** `requestedAt` is the time before the request, and `chance` is in [0, 1). */
+  constructor(token: string, lifetimeMs: number, requestedAt: ClockReading, chance: number) {
+    this.#token = new Secret(token);
+    this.#requestedAt = requestedAt;
+    this.#lifetimeMs = lifetimeMs;
+    this.#renewedAfterMs = Math.min(lifetimeMs * RENEWAL_FRACTION, MAX_AGE_MS) - chance * JITTER_MS;
+  }
+
+  get token(): string {
+    return this.#token.read();
+  }
+
+  /** Returns the time until the token should be renewed, in milliseconds. */
+  dueIn(at: ClockReading): number {
+    return this.#wasClockSetBack(at) ? 0 : Math.max(0, this.#renewedAfterMs - this.#age(at));
+  }
+
+  /** Returns the remaining lifetime in milliseconds. */
+  expiresIn(at: ClockReading): number {
+    return Math.max(0, this.#lifetimeMs - this.#age(at));
+  }
+
+  #age(at: ClockReading): number {
+    return Math.max(at.monotonic - this.#requestedAt.monotonic, at.now - this.#requestedAt.now);
+  }
+
+  /** Whether the wall clock has been set back since the request. */
+  #wasClockSetBack(at: ClockReading): boolean {
+    return at.monotonic - this.#requestedAt.monotonic - (at.now - this.#requestedAt.now) > MAX_CLOCK_STEP_BACK_MS;
+  }
+}
