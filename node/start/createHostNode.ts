@@ -21,7 +21,7 @@ import { objectsDirectory } from '../host/paths.ts';
 import type { ErrorLog } from '../log/errorLog.ts';
 import type { NodeMetering } from './nodeMetering.ts';
 import type { NodeObservers } from './nodeObservers.ts';
-import type { StartNodeOptions } from './startNode.ts';
+import type { StartNodeOptions } from './startNodeOptions.ts';
 
 export interface HostNode {
   readonly agent: NodeAgent;

@@ -25,6 +25,7 @@ import type { NodeMetering } from './nodeMetering.ts';
 import { combineObservers, recorderAndPageObservers } from './nodeObservers.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { sendEventsToCluster } from './sendEventsToCluster.ts';
+import type { StartNodeOptions } from './startNodeOptions.ts';
 
 /** A running node agent. */
 export interface StartedNode {
@@ -39,18 +40,6 @@ export interface StartedNode {
   readonly checks?: () => Promise<readonly Check[]>;
   /** Rejects when the agent itself has failed. The agent then does nothing any more, but must still be stopped. */
   readonly failed: Promise<never>;
-}
-
-export interface StartNodeOptions extends AgentLog {
-  readonly config: NodeConfig;
-  /** Whether to use a simulated runtime, which runs no containers. */
-  readonly simulated: boolean;
-  /** Whether the agent adopts the pods of other agents that have a directory below the root directory. */
-  readonly takesOver?: boolean;
-  /** Whether the agent is started only to terminate all pods, each within its own grace period. */
-  readonly endsAll?: boolean;
-  /** Restarts the runtime while its pods keep running. Undefined if the runtime does not belong to the node. */
-  readonly restartRuntime?: ((why: string) => void) | undefined;
 }
 
 /** Starts a node agent over a runtime. */

@@ -33,7 +33,9 @@ export async function replayDifference(
   const unplaced = await replay.play();
   // A replay waits for no disk, so pods whose statuses are still being written are omitted. Values recorded in clear
   // may have turned out to be secret since, so both sides are redacted.
-  const [live, replayed] = [agent, replay.agent].map((each) => toJson(redact(comparableState(each, agent.unpublishedUids()))));
+  const [live, replayed] = [agent, replay.agent].map((each) =>
+    toJson(redact(comparableState(each, agent.unpublishedUids()))),
+  );
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();
   if (difference !== undefined) {
