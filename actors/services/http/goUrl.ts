@@ -179,7 +179,7 @@ function print(fields: UrlFields): string {
     if (hasAuthority && !isOmitted) {
       if (host !== '' || path !== '' || user !== undefined) url += '//';
       if (user !== undefined) url += `${printUser(user)}@`;
-      url += escape(host, 'host');
+      url += escapePart(host, 'host');
     }
     const shownPath = escapedPath(fields);
     if (shownPath !== '' && !shownPath.startsWith('/') && host !== '') url += '/';
@@ -192,7 +192,7 @@ function print(fields: UrlFields): string {
 }
 
 const printUser = ({ name, password }: UserInfo): string =>
-  escape(name, 'user') + (password === undefined ? '' : `:${escape(password, 'user')}`);
+  escapePart(name, 'user') + (password === undefined ? '' : `:${escapePart(password, 'user')}`);
 
 const queryPart = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
 
@@ -236,8 +236,8 @@ function authorityFields(authority: string): Pick<UrlFields, 'host' | 'user'> {
   const info = authority.slice(0, at);
   if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(info)) throw new Error('net/url: invalid userinfo');
   const [name, password] = cut(info, ':');
-  const user = { name: unescape(name, 'user') };
-  return { host, user: password === undefined ? user : { ...user, password: unescape(password, 'user') } };
+  const user = { name: unescapePart(name, 'user') };
+  return { host, user: password === undefined ? user : { ...user, password: unescapePart(password, 'user') } };
 }
 
 function parseHost(host: string): string {
@@ -247,11 +247,11 @@ function parseHost(host: string): string {
   const port = portAt < 0 ? '' : host.slice(portAt);
   if (!/^(?::[0-9]*)?$/.test(port)) throw new Error(`invalid port ${quotedBytes(port)} after host`);
   const zone = bracket === undefined ? -1 : host.slice(0, bracket).indexOf('%25');
-  if (zone < 0 || bracket === undefined) return unescape(host, 'host');
+  if (zone < 0 || bracket === undefined) return unescapePart(host, 'host');
   return (
-    unescape(host.slice(0, zone), 'host') +
-    unescape(host.slice(zone, bracket), 'zone') +
-    unescape(host.slice(bracket), 'host')
+    unescapePart(host.slice(0, zone), 'host') +
+    unescapePart(host.slice(zone, bracket), 'zone') +
+    unescapePart(host.slice(bracket), 'host')
   );
 }
 
@@ -261,23 +261,23 @@ function hostAndPort(hostPort: string): { readonly hostname: string; readonly po
 }
 
 function pathFields(written: string): Pick<UrlFields, 'path' | 'rawPath'> {
-  const path = unescape(written, 'path');
-  return { path, rawPath: escape(path, 'path') === written ? '' : written };
+  const path = unescapePart(written, 'path');
+  return { path, rawPath: escapePart(path, 'path') === written ? '' : written };
 }
 
 function fragmentFields(written: string): Pick<UrlFields, 'fragment' | 'rawFragment'> {
-  const fragment = unescape(written, 'fragment');
-  return { fragment, rawFragment: escape(fragment, 'fragment') === written ? '' : written };
+  const fragment = unescapePart(written, 'fragment');
+  return { fragment, rawFragment: escapePart(fragment, 'fragment') === written ? '' : written };
 }
 
 function escapedPath({ path, rawPath }: UrlFields): string {
   if (rawPath !== '' && isValidEncoding(rawPath, 'path')) return rawPath;
-  return path === '*' ? '*' : escape(path, 'path');
+  return path === '*' ? '*' : escapePart(path, 'path');
 }
 
 function escapedFragment({ fragment, rawFragment }: UrlFields): string {
   if (rawFragment !== '' && isValidEncoding(rawFragment, 'fragment')) return rawFragment;
-  return escape(fragment, 'fragment');
+  return escapePart(fragment, 'fragment');
 }
 
 /** Resolves `reference` against the directory of `base` and removes dot segments. */
@@ -317,12 +317,12 @@ const isPlain = (character: string, part: Part): boolean =>
 const isValidEncoding = (text: string, part: Part): boolean =>
   [...text].every((character) => "!$&'()*+,;=:@[]%".includes(character) || isPlain(character, part));
 
-const escape = (bytes: string, part: Part): string =>
+const escapePart = (bytes: string, part: Part): string =>
   bytes.replace(/[^A-Za-z0-9_.~-]/g, (character) =>
     isPlain(character, part) ? character : `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
-function unescape(text: string, part: Part): string {
+function unescapePart(text: string, part: Part): string {
   const isHost = part === 'host' || part === 'zone';
   return text.replace(/%(?:[0-9A-Fa-f]{2})?|[^%]/gs, (match, index: number) => {
     if (!match.startsWith('%')) {
