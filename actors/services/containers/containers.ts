@@ -128,8 +128,10 @@ async function create(
   // With thousands of variables the configuration takes milliseconds, and many containers can get here at once.
   const turn = clock.turns?.next();
   if (turn !== undefined) await turn;
-  const userNamespace = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
+  // A later creation of this container, after its sandbox was replaced, may already have read the objects.
+  signal.throwIfAborted();
   const objects = parts.variableObjects.take(input);
+  const userNamespace = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const resolved = { ...user, ...target, ...userNamespace, services: parts.serviceVariables(pod), objects };
   const baseInput = {
     pod,
