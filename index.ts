@@ -42,6 +42,7 @@ export { inProcessCri } from './cri/simulated/inProcess.ts';
 export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
 export { serveSimulatedRuntime } from './cri/simulated/server.ts';
+export { serveSimulatedStreams } from './cri/simulated/streams/streamingServer.ts';
 /** The cgroups above containers: a part that a node over real containers is given. */
 export type { Cgroups } from './host/cgroup/cgroups.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';

@@ -1,7 +1,7 @@
 /** What others get when they install the package. */
 
 import { execFile, spawnSync } from 'node:child_process';
-import { access, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -90,7 +90,7 @@ test('a strict program in TypeScript compiles against the types, those of their 
     join(modules, 'statelet/package.json'),
     JSON.stringify({ name: 'statelet', type: 'module', exports }),
   );
-  for (const name of ['@types', '@grpc', '@bufbuild', 'xstate', 'zod', 'undici-types']) {
+  for (const name of ['@types', '@grpc', '@bufbuild', '@kubernetes', 'xstate', 'zod', 'undici-types']) {
     await symlink(join(root, 'node_modules', name), join(modules, name));
   }
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
@@ -102,8 +102,13 @@ test('a strict program in TypeScript compiles against the types, those of their 
     files.push(file);
   }
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files }));
-  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' });
-  expect(stdout).toBe('');
+  // The example project finds the same packages above its folder.
+  const example = join(directory, 'example');
+  await cp(join(root, 'examples/testing'), example, { recursive: true });
+  for (const project of [directory, example]) {
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  }
 });
 
 /** Behaves like Node.js 20.11 towards a program: its version, and a few of the functions that it lacks. */
