@@ -20,7 +20,7 @@ export interface Replicas {
 }
 
 export interface ControllerOptions {
-  /** Identifies this controller among those of the same replicas, only one of which acts. */
+  /** Identifies this controller among those of the same replicas. Only one of them acts. */
   readonly identity: string;
   readonly leaseSeconds?: number;
   /** Interval at which the lease is renewed, or tried again, in milliseconds. */
@@ -76,16 +76,29 @@ export async function runController(
     last = last.then(reconcile).catch(onError);
   };
   pods.on('change', queueReconcile);
-  pods.on('error', onError);
+  // An informer does not reconnect after an error.
+  let isBroken = false;
+  const noteError = (error: unknown) => {
+    isBroken = true;
+    onError(error);
+  };
+  pods.on('error', noteError);
   await pods.start();
   queueReconcile();
   try {
-    for await (const _ of ticks(renewMs, undefined, { signal })) queueReconcile();
+    for await (const _ of ticks(renewMs, undefined, { signal })) {
+      if (isBroken) {
+        isBroken = false;
+        await pods.start().catch(noteError);
+      }
+      queueReconcile();
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    await pods.stop();
+    pods.off('error', noteError);
     pods.off('change', queueReconcile);
+    await pods.stop();
     await last;
     await releaseLease(config, lease).catch(onError);
   }
