@@ -39,12 +39,12 @@ export function createReplay(
   } = {},
 ): Replay {
   checkReplay({ input, entries, options });
-  const { from, at, nextTurn = nextTurnOfHost, ...onlookers } = options;
+  const { from, at, nextTurn = nextTurnOfHost, ...observers } = options;
   const awaited = new Awaited();
   let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
   const agent = createAgent(recordedBoundary(awaited, clock), withUnbounded(input), {
-    ...onlookers,
+    ...observers,
     from,
     clock,
     onError: () => {},

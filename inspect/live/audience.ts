@@ -18,7 +18,7 @@ interface Observer {
 /** The set of a node's observers. */
 export interface Audience {
   /** Adds an observer until the returned function is called. */
-  add(onlooker: Observer): () => void;
+  add(observer: Observer): () => void;
   /** Listeners that the node calls. */
   readonly listeners: {
     readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
@@ -31,31 +31,31 @@ export function createAudience(redact: Redaction['redact']): Audience {
   const publish = (line: () => Line) => {
     if (observers.size === 0) return;
     const published = line();
-    callEach(observers, (onlooker) => onlooker.line?.(published));
+    callEach(observers, (observer) => observer.line?.(published));
   };
   return {
-    add: (onlooker) => {
-      observers.add(onlooker);
-      return () => void observers.delete(onlooker);
+    add: (observer) => {
+      observers.add(observer);
+      return () => void observers.delete(observer);
     },
     listeners: {
       record: (entry) => publish(() => entry),
       calls: (call) => publish(() => ({ kind: 'asked', ...call })),
       moves: (move) => publish(() => ({ kind: 'state', ...move })),
       events: ({ type: _, ...event }) => publish(() => ({ kind: 'event', ...redact(event) })),
-      inspect: (event) => callEach(observers, (onlooker) => onlooker.inspect?.(event)),
+      inspect: (event) => callEach(observers, (observer) => observer.inspect?.(event)),
     },
   };
 }
 
 /** Calls all observers even if some of them throw, then rethrows the first error. */
-function callEach(onlookers: ReadonlySet<Observer>, call: (onlooker: Observer) => void): void {
+function callEach(observers: ReadonlySet<Observer>, call: (observer: Observer) => void): void {
   // Fast path, because this runs on each step of each actor and there are usually no observers.
-  if (onlookers.size === 0) return;
+  if (observers.size === 0) return;
   let firstError: { readonly error: unknown } | undefined;
-  for (const onlooker of onlookers) {
+  for (const observer of observers) {
     try {
-      call(onlooker);
+      call(observer);
     } catch (error) {
       firstError ??= { error };
     }

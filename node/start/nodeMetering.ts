@@ -16,7 +16,7 @@ import { ownVersion } from './version.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
-  /** Listeners that count. A kind that `onlookersOf` does not combine does not compile here. */
+  /** Listeners that count. A kind that `combineObservers` does not combine does not compile here. */
   readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
   /** Wraps a runtime so that its calls are counted. */
   instrument(cri: Cri): Cri;

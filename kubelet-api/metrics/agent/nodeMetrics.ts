@@ -88,7 +88,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   gateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    observers: { ...followed.onlookers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
+    observers: { ...followed.observers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
     cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
     servedRequest: servedRequests(all),
@@ -139,7 +139,7 @@ function podObservers(
   });
   const certificates = certificateMetrics(registry);
   const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
-  const onlookers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
+  const observers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
       calls.answered(answer);
       certificates(answer);
@@ -154,7 +154,7 @@ function podObservers(
     probes.sweep();
   };
   return {
-    onlookers,
+    observers,
     changed: (change: Parameters<PodMetrics['changed']>[0]) => {
       podMetrics.changed(change);
       if (!change.removed) return;

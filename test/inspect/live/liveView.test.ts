@@ -133,15 +133,15 @@ test('nobody looks on, and no timer waits, before the first viewer and after the
   await node.node.advance('1m');
   node.now();
   const { pending } = node.node.clock;
-  expect(node.onlookers()).toBe(0);
+  expect(node.observers()).toBe(0);
   const viewers = [follow(node), follow(node)];
-  expect(node.onlookers()).toBe(1);
+  expect(node.observers()).toBe(1);
   expect(node.node.clock.pending).toBeGreaterThan(pending);
   expect(viewers[0]?.world.node.loop).toEqual({ p99Ms: 0, recentMs: [] });
   await node.node.advance('4s');
   expect(viewers[1]?.world.node.loop?.recentMs).toHaveLength(1);
   for (const { leave } of viewers) leave();
-  expect(node.onlookers()).toBe(0);
+  expect(node.observers()).toBe(0);
   expect(node.node.clock.pending).toBe(pending);
   expect(node.page().view.snapshot().node).not.toHaveProperty('loop');
 });

@@ -235,7 +235,7 @@ describe('an actor', () => {
     expect([...told.taken.stays].sort(byState)).toEqual([...replayed.taken.stays].sort(byState));
     expect([told.taken.from, replayed.taken.from]).toEqual([since, since]);
     live.page().followed.forget();
-    expect(live.onlookers()).toBe(0);
+    expect(live.observers()).toBe(0);
   });
 
   test('that is looked at in the midst of its life is known from its beginning on', async () => {

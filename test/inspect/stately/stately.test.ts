@@ -75,13 +75,13 @@ describe('in the protocol of the Stately inspector', () => {
 
   test('nobody looks on once the last one has gone', async () => {
     const { node, page } = await served();
-    expect(node.onlookers()).toBe(0);
+    expect(node.observers()).toBe(0);
     const [one, other] = [follow(page), follow(page)];
     await until(() => one.heard.length > 0 && other.heard.length > 0);
-    expect(node.onlookers()).toBe(1);
+    expect(node.observers()).toBe(1);
     one.socket.close();
     other.socket.terminate();
-    await until(() => node.onlookers() === 0);
+    await until(() => node.observers() === 0);
   });
 
   test('eight may follow at a time, and what they say is not listened to', async () => {

@@ -30,7 +30,7 @@ interface PageParts {
 export interface Simulation extends Recorded {
   readonly past: Past;
   /** How many look on at the present agent. */
-  readonly onlookers: () => number;
+  readonly observers: () => number;
   readonly redaction: () => Redaction;
   /** Of the present agent. */
   readonly page: () => PageParts;
@@ -74,7 +74,7 @@ export async function simulation(options: RecordedOptions = {}): Promise<Simulat
   return Object.defineProperties(
     {
       past,
-      onlookers: () => count,
+      observers: () => count,
       redaction: () => present().redaction,
       page,
       now: () => partsOf(present()).view.snapshot(),
@@ -163,8 +163,8 @@ function flushed(recorded: Recorded, past: Past): Past {
 /** The same audience, of which it is known how many are in it. */
 const counted = (audience: Audience, onChange: (change: number) => void): Audience => ({
   ...audience,
-  add: (onlooker) => {
-    const leave = audience.add(onlooker);
+  add: (observer) => {
+    const leave = audience.add(observer);
     onChange(1);
     return () => {
       onChange(-1);

@@ -16,11 +16,11 @@ test('all are told, in their order', () => {
 test('what nobody wants to know is not told at all: without a recording there are no entries, and no calls', () => {
   const audience = createAudience((value) => value);
   const nothing = () => {};
-  const onlookers = { record: nothing, calls: nothing, moves: nothing, events: nothing };
+  const observers = { record: nothing, calls: nothing, moves: nothing, events: nothing };
   const told = (flight?: Parameters<typeof recorderAndPageObservers>[0]) =>
     Object.keys(combineObservers([{ events: nothing }, ...recorderAndPageObservers(flight, audience)])).sort();
   expect(told()).toEqual(['events', 'inspect', 'moves']);
-  expect(told({ listeners: onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
+  expect(told({ listeners: observers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
   expect(combineObservers([])).toEqual({});
 });
 
