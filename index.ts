@@ -1,11 +1,11 @@
-/** What other programs may build on: the node agent, the machines that it is made of, and what to run them over. */
+/** The library: the node agent, its machines, and the parts that they run on. */
 
 // The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
 import './host/nodeVersion.ts';
 
-/** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
+/** Recorded input of the actors, and the functions behind their ports and feeds. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
-/** What the machines tell, and the core/v1 Events that it becomes. */
+/** Records the events of the machines as core/v1 Events. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
 /** A node: pods in, statuses out. What it is told once, and what it is made of. */
@@ -16,9 +16,9 @@ export type { NodeParts } from './actors/node/nodeParts.ts';
 export type { NodeOverview } from './actors/node/overview.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay/replay.ts';
-/** What probes, hooks and the manifest URL dial. */
+/** The network of probes, hooks and the manifest URL. */
 export type { Network } from './actors/services/http/network.ts';
-/** Time that stands still until it is moved: for tests over the simulated runtime. */
+/** A clock for tests on the simulated runtime, which stands still until it is advanced. */
 export { SimulatedClock } from './actors/simulated/simulatedClock.ts';
 /** A whole node over the simulated runtime, in one call. */
 export {
@@ -27,11 +27,11 @@ export {
   startSimulatedNode,
 } from './actors/simulated/startSimulatedNode.ts';
 export type { PodChange } from './actors/status/statusBoard.ts';
-/** Where statuses go. */
+/** Destinations of statuses. */
 export type { StatusReport, StatusSink } from './actors/status/statusReports.ts';
-/** What outlives a restart. */
+/** Facts that outlive a restart of the agent. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
-/** Time as an input, and the system's. */
+/** The source of time, and the system's clock. */
 export { type Clock, systemClock } from './base/clock.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
@@ -98,5 +98,5 @@ export type { PodWithTree as SeenPod } from './show/actors/podActors.ts';
 export { explainNode, type NodeExplanation } from './show/explain/explainNode.ts';
 export { formatExplanation, formatNodeExplanation } from './show/explain/formatExplanation.ts';
 export { type Explanation, explainPod } from './show/explain.ts';
-/** What mounts volumes, and works in them. */
+/** Mounts volumes and accesses their contents. */
 export type { Mounter } from './volume/mount/mounter.ts';

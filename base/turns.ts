@@ -38,7 +38,7 @@ export function createTurns({ monotonic, nextTurn, maxPerTurn = Number.POSITIVE_
   const release = () => {
     until = undefined;
     if (waiting.length === 0) return;
-    // With a share of 0, a call in this turn cannot overtake the callers released now.
+    // A share of 0 keeps later calls of this turn from overtaking the callers released now.
     startTurn(0);
     for (const start of waiting.splice(0, MAX_RELEASED)) start();
   };

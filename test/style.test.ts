@@ -77,3 +77,25 @@ test('a literal is written out instead of being spread into another one to save 
   expect(components.length).toBeGreaterThan(25);
   expect(linesWith(folded, [...others, ...components])).toEqual([]);
 });
+
+/** First words after which a comment has no clear subject, or with a more precise word in this field. */
+const UNCLEAR_FIRST_WORDS =
+  'what who whom whose how of it its that those these such so where whoever whatever whichever with until there they ' +
+  'tell told telling kept held asked asks made begun given anew lack lacking';
+
+/** Folders whose comments still have such first words. */
+const OLDER_FOLDERS = /^(actors|cli|scripts|kubelet-api\/metrics)\//;
+
+test('a comment names its subject first', () => {
+  const words = UNCLEAR_FIRST_WORDS.split(' ').join('|');
+  const comment = new RegExp(`/\\*\\*\\s+(?:\\*\\s+)?(?:${words})\\b`, 'gi');
+  const files = [...productFiles, ...components].filter(({ file }) => !OLDER_FOLDERS.test(file));
+  const unclear = files.flatMap(({ file, text }) =>
+    [...text.matchAll(comment)].map(({ 0: start, index }) => {
+      const line = text.slice(0, index).split('\n').length;
+      return `${file}:${line}: ${start.replace(/\s+/g, ' ')}`;
+    }),
+  );
+  expect(files.length).toBeGreaterThan(1_000);
+  expect(unclear).toEqual([]);
+});

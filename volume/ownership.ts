@@ -14,7 +14,7 @@ export interface Ownership {
   readonly fsGroup: number;
   /** Whether the group gets read access only. */
   readonly readOnly: boolean;
-  /** With `OnRootMismatch`, nothing is changed if the volume's root directory is already correct. */
+  /** Nothing is changed under `OnRootMismatch` if the volume's root directory is already correct. */
   readonly policy?: 'Always' | 'OnRootMismatch';
   readonly signal: AbortSignal;
 }

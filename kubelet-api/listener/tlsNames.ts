@@ -82,7 +82,7 @@ export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): Tls
   };
 }
 
-/** Those that this OpenSSL has not, and none stands for: nothing is left where all are such. */
+/** Returns the cipher suites that this OpenSSL does not support. */
 export const unknownSuites = (names: readonly string[]): string[] =>
   names.filter((name) => !SUITES.has(name) && !TLS13.includes(name));
 

@@ -23,7 +23,7 @@ export function isSidecar(init: Container): boolean {
 /** The names of the volumes that a container mounts. */
 const mountedBy = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
-/** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
+/** Returns the waiting reason of the container's last volume that has one, as the kubelet does (C16). */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mounted = new Set(mountedBy(container));
   return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounted.has(name))?.waitingReason;

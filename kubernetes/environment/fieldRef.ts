@@ -79,7 +79,7 @@ export function resourceValue(
 const parseNanos = (text: string | undefined): bigint => (text === undefined ? 0n : (parseQuantity(text) ?? 0n));
 
 function defaultLimit({ resources }: PodSpec, resource: string, allocatable: ResourceList): bigint {
-  // There is no pod-level limit for ephemeral storage.
+  // Ephemeral storage has no pod-level limit.
   const podLimit = resource === 'ephemeral-storage' ? 0n : parseNanos(lookUp(resources?.limits, resource));
   return podLimit || parseNanos(lookUp(allocatable, resource));
 }

@@ -261,7 +261,7 @@ function statusWithoutView(
   };
 }
 
-/** What containers wait for because of a volume that they mount, by the names of the containers. */
+/** Waiting reasons of containers that wait for one of their volumes, by container name. */
 const volumeReasons = memoize(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
   const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
   const names = troubled.map(({ name }) => name);

@@ -140,7 +140,7 @@ export interface ContainerContext
    * and is counted with 0.
    */
   readonly crashDelayMs?: number | undefined;
-  /** How much of the delay had passed when the present waiting state was entered. */
+  /** Part of the delay that had passed when the current waiting state was entered, in milliseconds. */
   readonly backedOffMs?: number | undefined;
   /** When the next attempt is due, in milliseconds since the epoch. 0 if unknown. */
   readonly retryAt: number;

@@ -35,16 +35,16 @@ export type ContainerTag =
   | 'awaitingVolumes'
   | 'gettingImage'
   | 'readyToCreate'
-  /** It is being created and started. */
+  /** The container is being created and started. */
   | 'making'
   | 'runningPostStart'
   | 'running'
   | 'stopping'
   | 'runningPreStop'
   | 'killing'
-  /** Its grace period is over. */
+  /** The grace period is over. */
   | 'overdue'
-  /** It has terminated and does not restart by itself. */
+  /** The container has terminated and does not restart by itself. */
   | 'rests';
 
 export const containerSetup = setup({

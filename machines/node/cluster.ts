@@ -6,7 +6,7 @@ import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';
 import type { SourceState } from './source.ts';
 
-/** How the node accesses the API server. None of it is secret. */
+/** The node's access to the API server, without secrets. */
 export interface ClusterAccess {
   /** `https://host:port` */
   readonly server: string;

@@ -79,7 +79,7 @@ export interface NodeInput {
   readonly limitedSwap?: boolean;
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
-  /** What was admitted before a restart of the agent, or before a pod's actor failed, by UID. */
+  /** Allocations from before a restart of the agent, or from before a pod's actor failed, by UID of the pod. */
   readonly allocations: Readonly<Record<string, Allocation>>;
   /** Probe results of running containers from before a restart of the agent, by UID of the pod. */
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;

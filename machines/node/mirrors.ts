@@ -47,7 +47,7 @@ function nodeUidNow({ registration, ownNode }: NodeContext): string {
   return ownNode === null || ownNode.isBeingDeleted ? '' : ownNode.uid;
 }
 
-/** Of several static pods with the same name, the first one has to come last, so that it wins in a Map. */
+/** Returns the desired static pods. Among those with the same name the first one comes last, so that it wins in a Map. */
 const wantedStatic = ({ desired }: NodeContext): Pod[] =>
   Object.values(desired)
     .flatMap((pods) => Object.values(pods).filter(isStaticPod))

@@ -38,7 +38,7 @@ export interface PodInput {
   readonly networkNotReady?: NetworkNotReady;
   /** Whether an earlier agent left, or may have left, logs of the pod. */
   readonly hasLogs?: boolean;
-  /** What was admitted before a restart of the agent, or before the actor was rebuilt. */
+  /** The allocation from before a restart of the agent, or from before the actor was rebuilt. */
   readonly allocation?: Allocation;
   /** Probe results of the pod's containers from before a restart of the agent. */
   readonly probed?: readonly Probed[];

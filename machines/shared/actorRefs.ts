@@ -18,7 +18,7 @@ interface Served {
 export const served =
   <K extends keyof Served>(name: K) =>
   ({ system }: { system: ActorSystem<ActorSystemInfo> }): Ref<Served[K]> =>
-    // Such an actor always exists, because the node stops when one of them fails.
+    // The actor always exists, because the node stops when one of them fails.
     system.get(name) as unknown as Ref<Served[K]>;
 
 /** Returns a `sendTo` target: the parent, typed by the events that it accepts. */

@@ -63,7 +63,7 @@ export type AdmissionEvent =
    */
   | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> };
 
-/** These pods must terminate for a critical pod, which waits (C24). */
+/** Requests the termination of pods to make room for a critical pod, which waits (C24). */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[]; resource: string };
 
 /** The progress of an image, for the container or volume that needs it. */

@@ -22,7 +22,7 @@ const MAX_CONCURRENT = 8;
 const RETRY_MS = 10_000;
 
 /**
- * How long the first status of a pod may wait while at least `MAX_CONCURRENT` others wait. It says only that the pod
+ * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT` others wait. It says only that the pod
  * exists. Such pods are queued to start, and most of them run by the end of the wait, so that one status suffices
  * instead of two.
  */
@@ -48,7 +48,7 @@ export interface StatusSinkInput {
   /** Statuses that an earlier run of the agent had not seen acknowledged. */
   readonly due: readonly DueStatus[];
   /**
-   * How long a deferrable status waits, in milliseconds, except for the first statuses of many pods. Undefined if none
+   * Waiting time of a deferrable status in milliseconds, except for the first statuses of many pods. Undefined if none
    * waits.
    */
   readonly patienceMs?: number;

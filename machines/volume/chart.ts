@@ -111,7 +111,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'volume.objectsChanged': { guard: 'showsObjects', target: 'refreshing' },
           },
         },
-        /** Its token expires. */
+        /** The volume has a token that expires. */
         awaitingRenewal: {
           tags: 'steady',
           meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },

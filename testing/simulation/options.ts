@@ -46,6 +46,6 @@ export interface SimulationOptions {
   readonly cgroups?: CgroupAccess | undefined;
   /** Creates the cluster of the node, e.g. `simulatedCluster`. Undefined if the node belongs to none. */
   readonly cluster?: ClusterFactory | undefined;
-  /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
+  /** Strategy for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'] | undefined;
 }

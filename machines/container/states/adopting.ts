@@ -85,7 +85,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
               output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
-          // Its exit was observed meanwhile.
+          // The container exited meanwhile.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
           // As in a kubelet, the attempt counts from the container's creation.

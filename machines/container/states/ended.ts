@@ -171,8 +171,8 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       on: { 'timer.elapsed': '#container.pending.restarting', ...duringBackOff },
     },
     /**
-     * Its exit restarts the whole pod in place by a restart rule. If its sandbox is lost meanwhile, it restarts in the
-     * next sandbox.
+     * A restart rule restarts the whole pod in place after the exit. If the sandbox is lost meanwhile, the container restarts
+     * in the next sandbox.
      */
     awaitingReset: {
       tags: 'waiting',

@@ -59,7 +59,7 @@ export const launching = launchingSetup.createStateConfig({
     ],
   },
   states: {
-    /** Its pod decides when it is launched (C9). In a new sandbox it needs a new turn first (C3). */
+    /** The pod decides when the container is launched (C9). In a new sandbox the container needs a new turn first (C3). */
     readyToCreate: {
       tags: ['waiting', 'readyToCreate'],
       meta: { waitsFor: 'its turn to start (containers of a pod start one at a time)' },

@@ -137,7 +137,7 @@ export const running = runningSetup.createStateConfig({
       tags: 'working',
       always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'startStartupProbe' }, { target: 'begun' }],
     },
-    /** Until its startup probe has passed, the container counts as not started and no other probe runs (C4). */
+    /** The container counts as not started, and no other probe runs, until its startup probe has passed (C4). */
     startingUp: {
       tags: 'waiting',
       meta: { waitsFor: 'its startup probe' },

@@ -24,7 +24,7 @@ const reservedLimits = z.record(
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
 );
 
-/** What can be kept from the pods, each an amount of at least 0. */
+/** Resources that can be reserved, each with an amount of at least 0. */
 const reserved = section(
   Object.fromEntries(
     ['cpu', 'memory', 'ephemeral-storage', 'pid'].map((resource) => [
@@ -48,7 +48,7 @@ const enforcement = oneOf(
   'kube-reserved-compressible',
 );
 
-/** How much of the node pods may use, and how it is shared out. */
+/** Fields for the resources that pods may use. */
 export const resources = () => ({
   maxPods: z.optional(whole()),
   podsPerCore: z.optional(whole()),

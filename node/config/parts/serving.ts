@@ -4,7 +4,7 @@ import { boolean, duration, list, listenAddress, oneOf, section, text, textLike,
 
 const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) => CIPHER_SUITES.includes(name));
 
-/** Who may use the server. */
+/** Fields for authentication and authorization. */
 const access = () => ({
   authentication: z.optional(
     section({

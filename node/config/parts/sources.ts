@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { duration, text } from '../fields.ts';
 import { headersField, manifestUrl } from '../urlFields.ts';
 
-/** Where pods come from, and how often the agent looks. */
+/** Fields for the sources of pods and the intervals at which they are read. */
 export const sources = () => ({
   staticPodPath: z.optional(text),
   staticPodURL: z.optional(manifestUrl),

@@ -59,7 +59,7 @@ export class ExitCauses {
       if (container === undefined) actionLog.noteCause(pod, clock.elapsed);
       else actionLog.noteContainerCause(pod, container.containerName, clock.elapsed);
     }
-    // Of two ready sandboxes neither stays (C8), as soon as a list shows both.
+    // Two ready sandboxes are both removed as soon as a list shows them (C8).
     if (this.isUnrequestedSandbox(effect)) actionLog.noteCause(pod, clock.elapsed + LISTED_WITHIN_MS);
   }
 

@@ -37,7 +37,7 @@ export interface ClusterInput {
   /** Called with the full name of each pod that is created, changed or deleted. */
   readonly onChanged: (pod: string) => void;
   readonly isOldServer?: boolean;
-  /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
+  /** Strategy for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly strategy?: ObjectSettings['strategy'] | undefined;
 }
 

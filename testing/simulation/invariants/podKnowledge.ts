@@ -1,5 +1,5 @@
 /**
- * How long the current agent has known the state of each pod. As long as no agent knows it, no cause can have
+ * Tracks since when the current agent has known the state of each pod. As long as no agent knows it, no cause can have
  * consequences.
  */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';

@@ -81,7 +81,7 @@ export function possibleContents(volume: Volume, versions: ObjectVersions): read
     if (need === undefined) continue;
     const objects = versions.mayBe(need.of, need.name);
     if (objects.some((object) => isMissing(need, object))) return undefined;
-    // Of two sources with the same path the later one wins.
+    // The later of two sources with the same path wins.
     all = all.flatMap((before) => objects.map((object) => new Map([...before, ...filesOf(source, object)])));
   }
   return all;

@@ -9,7 +9,7 @@ export class DeadAgents {
   readonly #running: AgentRun[] = [];
   #recording: Recording | undefined;
 
-  /** With `replays`, the recording of each agent is replayed, and `onDifference` is called with a difference. */
+  /** If `replays` is true, the recording of each agent is replayed, and `onDifference` is called with a difference. */
   constructor(replays: boolean, onDifference: (difference: string) => void) {
     this.#replays = replays;
     this.#onDifference = onDifference;

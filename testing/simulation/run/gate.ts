@@ -94,7 +94,7 @@ export class Gate {
     return this.#isClosed;
   }
 
-  /** With `cutsCalls`, pending calls are aborted. Otherwise the outside completes them. */
+  /** Aborts pending calls if `cutsCalls` is true. Otherwise the outside completes them. */
   close({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#isClosed = true;
     const heard = [...this.#callControllers];

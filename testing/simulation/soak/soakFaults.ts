@@ -52,7 +52,7 @@ interface StoryVariant {
  */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, directory = '.' } = options;
-  // There are a hundred times as many pairs, so they skip the comparison with a new agent, which the single faults
+  // Pairs are a hundred times as many, so they skip the comparison with a new agent, which the single faults
   // cover.
   const isBrief = faults === 'pairs';
   const { invariants = isBrief ? shortRunInvariants : all } = options;

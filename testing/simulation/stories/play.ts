@@ -11,7 +11,7 @@ import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
 /**
- * How long a node may take to settle after faults have ended. It covers a back-off, a grace period and the time limit
+ * Maximum time for a node to settle after faults have ended. It covers a back-off, a grace period and the time limit
  * of a call.
  */
 const SETTLE_TIMEOUT_MS = 10 * 60_000;

@@ -125,7 +125,7 @@ export interface Story {
   readonly hasUrl?: boolean;
   /** The agent's access to the cgroups of its host. Default: `writable`. */
   readonly cgroups?: CgroupAccess;
-  /** How a node of a cluster detects changes of ConfigMaps and Secrets. Default: `Watch`. */
+  /** Strategy of a cluster's node for detecting changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'];
 }
 
