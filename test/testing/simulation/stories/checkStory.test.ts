@@ -57,7 +57,7 @@ test.each([
   ['actions: expected number, got NaN', { ...size, actions: Number.NaN }],
   ['faults: Invalid value: -1: ', { ...size, faults: -1 }],
   ['lastsMs: Invalid value: the number is too large: ', { ...size, lastsMs: 1e300 }],
-  ['crowded: Invalid value: 5: ', { ...size, crowded: 5 }],
+  ['crowdedShare: Invalid value: 5: ', { ...size, crowdedShare: 5 }],
   ['speed: unknown field', { ...size, speed: 2 }],
 ])('no story is drawn of which is said: %s', (message, given) => {
   expect(() => randomStory(1, untyped(given))).toThrow(`randomStory: ${message}`);
