@@ -83,7 +83,7 @@ test.each([
 
 test('a signal to npm ends the soak that it runs', async () => {
   const child = spawn('npm', ['run', 'soak', '--', '--minutes', '0.3', '--seed', '5'], {
-    cwd: join(root, '..'),
+    cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';

@@ -8,7 +8,7 @@ import { root } from '../../support/root.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './freePort.ts';
 
-const programs = join(root, '..', '.cache', 'prometheus');
+const programs = join(root, '.cache', 'prometheus');
 const LIMIT_MS = 60_000;
 
 function program(name: 'prometheus' | 'promtool'): string {
