@@ -17,29 +17,33 @@ export interface OnceResult {
 const PATIENCE_MS = (2 ** 10 - 1) * 1_000;
 /** A runtime that does not answer for so long at the start is taken to be down: nobody waits for the tries then. */
 const RUNTIME_PATIENCE_MS = 10_000;
-const LOOK_MS = 100;
-/** So long all must stand still: pods that ran already are shown only once their containers were asked for. */
-const SETTLED_MS = 1_000;
+const CHECK_INTERVAL_MS = 100;
+/**
+ * Number of checks in a row that must find no change. Pods that ran before are shown only once their containers have been queried,
+ * and a container may exit right after its start. Checks are counted instead of time, because on a busy host the agent may learn of
+ * an exit late.
+ */
+const SETTLED_CHECKS = 10;
 
 /** Waits until each pod runs, has succeeded or has failed, or until there is no more patience. */
 export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSignal): Promise<OnceResult[]> {
   const end = clock.now() + PATIENCE_MS;
   const alarm = createAlarm(clock, signal);
-  let since = clock.now();
+  let unchangedChecks = 0;
   let answered = clock.now();
   let before: string | undefined;
   for (;;) {
     const isBegun = agent.node().tags.includes('active');
     const results = wantedOf(agent).map(resultOf);
     const now = JSON.stringify([isBegun, results]);
-    if (now !== before) since = clock.now();
+    unchangedChecks = now === before ? unchangedChecks + 1 : 0;
     before = now;
-    const isSettled = isBegun && results.every(({ message }) => message !== '') && clock.now() - since >= SETTLED_MS;
+    const areSettled = unchangedChecks >= SETTLED_CHECKS && results.every(({ message }) => message !== '');
     if (isBegun || agent.node().runtime.state === 'ready') answered = clock.now();
     const isDown = clock.now() - answered >= RUNTIME_PATIENCE_MS;
-    if (isSettled || isDown || signal.aborted || clock.now() >= end)
+    if ((isBegun && areSettled) || isDown || signal.aborted || clock.now() >= end)
       return [...wantedOf(agent).map(givenUp), ...problemsOf(agent), ...(isBegun ? [] : [notBegun(agent)])];
-    await alarm.wait(clock.now() + LOOK_MS);
+    await alarm.wait(clock.now() + CHECK_INTERVAL_MS);
   }
 }
 

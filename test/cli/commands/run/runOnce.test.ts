@@ -37,6 +37,29 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(1);
   });
 
+  test('are checked ten times before they are reported, however much time a busy host lets pass in between', async () => {
+    const agent = fakeAgent({ now: 0, views: [podOf('a', running(), { ended: false })] });
+    const clock = new SimulatedClock();
+    let lateMs = 0;
+    const busyClock = {
+      now: () => clock.now() + lateMs,
+      monotonic: () => clock.monotonic() + lateMs,
+      setTimeout: (fn: () => void, ms: number) => clock.setTimeout(fn, ms),
+      clearTimeout: (id: unknown) => clock.clearTimeout(id),
+    };
+    const report = runOnce(agent, busyClock, signal);
+    await clock.advance(250);
+    lateMs = 5_000;
+    await clock.advance(250);
+    const failed = podView({
+      main: { web: exited(7) },
+      spec: { restartPolicy: 'Never' },
+      meta: { name: 'a', uid: 'a' },
+    });
+    agent.show({ ...failed, ...ready.view, ended: true });
+    expect(await clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+  });
+
   test('are waited for, also before the node has begun', async () => {
     const agent = fakeAgent({ now: 0, node: { state: 'recovering' } });
     const { results, seconds } = await reported(agent, async (clock) => {
