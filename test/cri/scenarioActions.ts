@@ -91,12 +91,19 @@ export class Actions {
     return (await this.#input.cri.execSync({ containerId, cmd, timeout }, this.#input)).exitCode;
   }
 
-  /** Runs a container that ends by itself within `ms`. */
+  /** Runs a container that exits within `ms`, and returns its state after the exit. */
   async runToEnd(sandbox: string, pod: string, name: string, command: readonly string[], ms: number): Promise<unknown> {
     const id = await this.container(sandbox, pod, name, command);
     await this.start(id);
     await this.wait(ms);
+    // A busy runtime reports the exit late.
+    for (let tries = 0; tries < 40 && (await this.isRunning(id)); tries += 1) await this.wait(250);
     return this.containerState(id);
+  }
+
+  async isRunning(containerId: string): Promise<boolean> {
+    const { status } = await this.#input.cri.containerStatus({ containerId, verbose: false }, this.#input);
+    return status?.state === ContainerState.CONTAINER_RUNNING;
   }
 
   /** Runs a container and stops it, with that grace. */
