@@ -128,7 +128,7 @@ test('that a sidecar has started up is seen by its actor while its status is wit
   const sidecar = { id: 'container/sidecar', tags: ['steady', 'running'], children: [startup] };
   const show = (shown: object) => {
     const trees = new Map([[pod.metadata.uid, { children: [{ ...sidecar, ...shown }] }]]);
-    Object.assign(watched, { agent: { untold: () => [pod.metadata.uid], trees: () => trees } });
+    Object.assign(watched, { agent: { unpublishedUids: () => [pod.metadata.uid], trees: () => trees } });
     afterStep?.();
     start('main');
     return said();
