@@ -106,5 +106,5 @@ test('nothing else writes to the terminal than what is known to escape', () => {
   const found = productFiles
     .map(({ file, text }) => ({ file, count: [...text.matchAll(writes)].length }))
     .filter(({ count }) => count > 0);
-  expect(found.map(({ file, count }) => `${file}: ${count}`).sort()).toEqual(WRITERS);
+  expect(found.map(({ file, count }) => `${file}: ${count}`).toSorted()).toEqual(WRITERS.toSorted());
 });
