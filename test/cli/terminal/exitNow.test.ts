@@ -22,7 +22,8 @@ test('it has its code, and those who wait for it hear of it', async () => {
   pipe(path);
   const script = `
     import { open } from 'node:fs/promises';
-    import { exitNow } from '../cli/exitNow.ts';
+    import { root } from '../../support/root.ts';
+import { exitNow } from ${JSON.stringify(join(root, 'cli/terminal/exitNow.ts'))};
     process.on('exit', (code) => console.log('ends with', code));
     void open(${JSON.stringify(path)});
     setTimeout(() => exitNow(3), 50);`;
