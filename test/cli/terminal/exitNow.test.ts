@@ -1,4 +1,5 @@
 /** The end of a process while a call to the disk hangs. */
+
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { packageNode, startStatelet } from '../../e2e/support/statelet.ts';
+import { root } from '../../support/root.ts';
 
 let directory: string;
 
@@ -22,8 +24,7 @@ test('it has its code, and those who wait for it hear of it', async () => {
   pipe(path);
   const script = `
     import { open } from 'node:fs/promises';
-    import { root } from '../../support/root.ts';
-import { exitNow } from ${JSON.stringify(join(root, 'cli/terminal/exitNow.ts'))};
+    import { exitNow } from ${JSON.stringify(join(root, 'cli/terminal/exitNow.ts'))};
     process.on('exit', (code) => console.log('ends with', code));
     void open(${JSON.stringify(path)});
     setTimeout(() => exitNow(3), 50);`;

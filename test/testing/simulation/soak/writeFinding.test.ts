@@ -6,16 +6,16 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { root } from '../../../support/root.ts';
 
-const keepFound = pathToFileURL(join(root, 'testing/simulation/soak/writeFinding.ts')).href;
+const writeFinding = pathToFileURL(join(root, 'testing/simulation/soak/writeFinding.ts')).href;
 
 test("without a file descriptor left, somebody else's file stays as it is", () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-kept-'));
   writeFileSync(join(directory, 'soak-6.json'), "somebody else's");
   const code = `
     import { openSync } from 'node:fs';
-    import { keepFound } from ${JSON.stringify(keepFound)};
+    import { writeFinding } from ${JSON.stringify(writeFinding)};
     try { for (;;) openSync('/dev/null'); } catch {}
-    await keepFound({ story: { seed: 6 } }, ${JSON.stringify(directory)}).catch(({ code }) => console.log(code));`;
+    await writeFinding({ story: { seed: 6 } }, ${JSON.stringify(directory)}).catch(({ code }) => console.log(code));`;
   const args = ['-c', 'ulimit -n 200 && exec "$0" --input-type=module -e "$1"', process.execPath, code];
   try {
     const { stdout } = spawnSync('bash', args, { encoding: 'utf8' });
