@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { behaviourOf } from '../../../../cri/simulated/commands/command.ts';
+import { root } from '../../../support/root.ts';
 
 const sh = (script: string) => ['/bin/sh', '-c', script];
 
@@ -50,7 +51,7 @@ test.each([
   ['web', 'server', { termExitCode: 0 }],
   ['web', 'writer', { termExitCode: 0 }],
 ])('the example %s: %s does %j', (file, name, behaviour) => {
-  const manifest = path.join(import.meta.dirname, '../../../examples/pods', `${file}.yaml`);
+  const manifest = path.join(root, 'examples/pods', `${file}.yaml`);
   const { pod, containers } = examples(manifest);
   expect(pod).toBe(file);
   expect(behaviourOf(containers.get(name) ?? [])).toEqual(behaviour);
