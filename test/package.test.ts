@@ -52,7 +52,7 @@ const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.volumeMachine>, library.VolumeEvent>,
 ];
 // An invariant of one's own needs no number.
-const invariant: Invariant = { says: 'There is one life.', follow: () => ({}) };
+const invariant: Invariant = { description: 'There is one life.', follow: () => ({}) };
 // @ts-expect-error a node has a name
 createNode({ rootDir: '/nowhere', capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
 export { invariant, machine, named, trees };
