@@ -74,7 +74,7 @@ export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock
     await exited;
   });
   const ready = eventually(async () => {
-    const { status } = await server.ask('GET', `/api/v1/nodes/${NODE}`);
+    const { status } = await server.request('GET', `/api/v1/nodes/${NODE}`);
     return JSON.stringify(status).includes('"reason":"KubeletReady"');
   });
   const failed = exited.then(([code]) => Promise.reject(new Error(`the node agent exited with ${code}:\n${log}`)));
