@@ -82,9 +82,9 @@ test('the limiter grants the same slots as the model on every walk', () => {
   }
 });
 
-test('no invariant of a node is broken by random deeds and faults', async () => {
+test('no invariant of a node is broken by random actions and faults', async () => {
   for (let seed = 0; seed < 3; seed++) {
-    const story = randomStory(seed, { pods: 2, deeds: 10, faults: 6, lastsMs: 120_000 });
+    const story = randomStory(seed, { pods: 2, actions: 10, faults: 6, lastsMs: 120_000 });
     const found = await findViolation(story, { invariants });
     assert.equal(found && formatFinding(found), undefined);
   }
