@@ -88,18 +88,16 @@ function initialKey(node: AnyStateNode): string {
   return target.parent === node ? target.key : `#${target.id}`;
 }
 
-/** Groups the transitions of a state by what causes them: events, its invocations, or its completion. */
+/** Groups the transitions of a state by what causes them: its invocations, its completion, or other events. */
 function transitionsByOrigin(node: AnyStateNode) {
-  const on = new Map<string, Transitions>();
-  const byEvent = new Map([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
+  const on = new Map<string, Transitions>([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
   const take = (event: string): Transitions | undefined => {
-    const transitions = byEvent.get(event);
-    byEvent.delete(event);
+    const transitions = on.get(event);
+    on.delete(event);
     return transitions;
   };
   const invoke = node.invoke.map((each) => invocation(each, take));
   const onDone = take(`xstate.done.state.${node.id}`);
-  for (const [event, transitions] of byEvent) on.set(event, transitions);
   return { on, invoke, onDone };
 }
 

@@ -16,8 +16,7 @@ export interface ChartsOptions {
   readonly format?: 'mermaid' | 'json';
 }
 
-/** Returns the definition of a machine, which Stately's editor and `createMachine` of XState import. */
-const definitionText = ({ machine }: Chart): string => `${JSON.stringify(definitionOf(machine), null, 2)}\n`;
+const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** A machine's page: what it is a chart of, and the chart as GitHub and others draw it. */
 export const chartPage = ({ name, summary, mermaid }: Chart): string =>
@@ -50,16 +49,9 @@ export async function charts(
       write,
     );
   if (output === undefined && format === 'json') {
-    const [first] = pages;
-    if (name !== undefined && first !== undefined) write(definitionText(first));
-    else
-      write(
-        `${JSON.stringify(
-          pages.map(({ machine }) => definitionOf(machine)),
-          null,
-          2,
-        )}\n`,
-      );
+    const definitions = pages.map(({ machine }) => definitionOf(machine));
+    const [first = {}] = definitions;
+    write(jsonText(name === undefined ? definitions : first));
     return;
   }
   if (output === undefined) {
@@ -72,7 +64,7 @@ export async function charts(
     throw new ConfigError(`--output: ${output}: ${why}`, { cause });
   });
   for (const chart of pages) {
-    if (format === 'json') await writePage(join(output, `${chart.name}.json`), definitionText(chart));
+    if (format === 'json') await writePage(join(output, `${chart.name}.json`), jsonText(definitionOf(chart.machine)));
     else await writePage(join(output, `${chart.name}.md`), chartPage(chart));
   }
 }
