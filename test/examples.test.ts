@@ -11,8 +11,9 @@ import { validatePod } from '../kubernetes/api/validate.ts';
 import { pluginFor } from '../volume/plugins/plugin.ts';
 import { volumePlugins } from '../volume/plugins/plugins.ts';
 import { readDocuments } from './fakes/manifests.ts';
+import { root } from './support/root.ts';
 
-const folder = path.join(import.meta.dirname, '..', 'examples', 'pods');
+const folder = path.join(root, 'examples/pods');
 const files = readdirSync(folder);
 
 /** Reads an example as the node does. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBounded, parseDocuments } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { root } from '../../support/root.ts';
 
 const limits = { tokens: 100_000, values: 100_000, characters: 1_000_000 };
 
@@ -16,7 +17,7 @@ function read(text: string): unknown[] {
 
 /** Texts with the value that `YAMLToJSON` of sigs.k8s.io/yaml returns, or without one if it returns an error. */
 const recorded = (file: string): [text: string, value?: unknown][] =>
-  readFileSync(join(import.meta.dirname, '../../recorded/yaml', file), 'utf8')
+  readFileSync(join(root, 'test/recorded/yaml', file), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) =>

@@ -18,11 +18,11 @@ import { type PageServer, servePage } from '../../../inspect/server.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { actorSteps } from '../../../show/actors/actorPath.ts';
 import { withFrame, worldOf } from '../../../web/model/server/world.ts';
+import { root } from '../../support/root.ts';
 import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
 /** A node whose changes are scripted by a test. */

@@ -40,7 +40,11 @@ async function comesOf(fault?: CallFault) {
     gate.close({ cutsCalls: false });
   };
   const gate = gateOf(fault, { clock, faultsEnded, onAgentDied: onDeath });
-  const passing = { act: () => note('done'), actPartly: async () => note('part'), failure: () => new Error('no reply') };
+  const passing = {
+    act: () => note('done'),
+    actPartly: async () => note('part'),
+    failure: () => new Error('no reply'),
+  };
   gate.pass(write, passing).then(
     () => note('answer'),
     ({ message }) => note(message),
