@@ -16,7 +16,7 @@ export interface WaitingEvent {
   readonly since: number;
 }
 
-/** By namespace and name: of an event that happened again meanwhile the last count is sent. */
+/** Keyed by namespace and name: of an event that happened again meanwhile the last count is sent. */
 type Queue = Map<string, WaitingEvent>;
 
 export class WaitingEvents {

@@ -29,7 +29,7 @@ export class PullRecords {
   readonly #parts: PullRecordsParts;
   readonly #pulling: string;
   readonly #pulled: string;
-  /** By the runtime's reference; null for one that cannot be read, which proves nothing. */
+  /** Keyed by the runtime's reference; null for one that cannot be read, which proves nothing. */
   readonly #records = new Map<string, PulledRecord | null>();
   /** The images of which an intent is on disk. */
   readonly #intents = new Set<string>();

@@ -41,7 +41,7 @@ export interface ClusterParts {
   /** A client with separate connections, used only for the lease. */
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
-  /** How long the lease lasts, in seconds. */
+  /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
   /** Interval at which the Node status is checked for changes, in milliseconds. */
   readonly statusCheckMs: number;
@@ -49,7 +49,7 @@ export interface ClusterParts {
   readonly statusReportMs: number;
   /** Maximum number of images in the Node status, or -1 for all. */
   readonly statusImages: number;
-  /** How objects that pods reference are kept up to date. */
+  /** Settings for refreshing the objects that pods reference. */
   readonly objects: ObjectSettings;
   /** Whether volumes can contain ClusterTrustBundles. Defaults to false. */
   readonly hasTrustBundles?: boolean;
@@ -67,7 +67,7 @@ export interface ClusterParts {
   readonly certificates?: CertificateParts & Pick<Required<ClusterInput>, 'certificates'>;
   /** Port of the kubelet API. Undefined or 0 if the node does not serve it. */
   readonly servedPort?: () => number;
-  /** How the node connects to the server, for display only. */
+  /** The node's access to the server, for display only. */
   readonly access?: ClusterAccess;
 }
 

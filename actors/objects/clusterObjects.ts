@@ -12,7 +12,7 @@ import type { TrackObject } from './cache/trackedObject.ts';
 import { WatchedObject } from './cache/watchedObject.ts';
 import { ObjectStore } from './objectStore.ts';
 
-/** How objects are kept up to date (the kubelet's `configMapAndSecretChangeDetectionStrategy`). */
+/** Settings for refreshing objects (the kubelet's `configMapAndSecretChangeDetectionStrategy`). */
 export interface ObjectSettings {
   readonly strategy: 'Watch' | 'Cache' | 'Get';
   /** The kubelet's sync interval of pods, in milliseconds. */

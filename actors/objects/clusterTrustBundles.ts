@@ -48,7 +48,7 @@ const GROUPS = '/apis';
 const API_VERSIONS = ['certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1'] as const;
 const RESOURCE = 'clustertrustbundles';
 const KIND = 'ClusterTrustBundle';
-/** How long a volume waits for the first list. */
+/** Maximum time that a volume waits for the first list. */
 const READ_TIMEOUT_MS = 10_000;
 export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
 
@@ -82,7 +82,7 @@ interface StateReporter {
 
 export class ClusterTrustBundles implements WatchedBundles {
   readonly #parts: BundleParts;
-  /** By pod UID and serialized projection. */
+  /** Keyed by pod UID and serialized projection. */
   readonly #uses = new Map<string, Map<string, Use>>();
   readonly #salt: string;
   #watch: BundleWatch | undefined;

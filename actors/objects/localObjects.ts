@@ -52,9 +52,9 @@ export function createLocalObjects(
 }
 
 export class LocalObjects implements ObjectsInUse {
-  /** By source. Undefined until the source has been read. */
+  /** Keyed by source. Undefined until the source has been read. */
   readonly #sources: Map<string, ByKey | undefined>;
-  /** By UID. */
+  /** Keyed by UID. */
   readonly #pods = new Map<string, PodReferences>();
   readonly #reporter: ObjectReporter;
   readonly #persisted: ReadonlyMap<string, PersistedSourceObjects>;

@@ -27,7 +27,7 @@ interface StoreParts {
 /** An object with the pods that use it. */
 interface TrackedUse {
   readonly reference: ConfigReference;
-  /** By pod UID. True if a volume of the pod contains the object. */
+  /** Keyed by pod UID. True if a volume of the pod contains the object. */
   readonly users: Map<string, boolean>;
   /** The last known version. Null if the object does not exist, undefined if the server has not responded. */
   object: ConfigObject | null | undefined;

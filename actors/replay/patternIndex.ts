@@ -11,7 +11,7 @@ const FEW_BEGINNINGS = 128;
  * contain none.
  */
 export class PatternIndex {
-  /** By their first `MIN_PATTERN_LENGTH` characters. */
+  /** Keyed by their first `MIN_PATTERN_LENGTH` characters. */
   readonly #patterns = new Map<string, Set<string>>();
 
   constructor(patterns: Iterable<string> = []) {

@@ -165,7 +165,7 @@ interface Known {
  * and `8080`, are in every second text, and are no secret.
  */
 class KnownValues {
-  /** By UID. Pods that are not wanted any more are in the order in which they went. */
+  /** Keyed by UID. Pods that are not wanted any more are in the order in which they went. */
   readonly #pods = new Map<string, Known>();
   /** UIDs of the pods that are not wanted any more, in the order in which they went. */
   readonly #retired = new Set<string>();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type LimiterEvent, limiterMachine } from 'statelet';
-import { randomStory, formatFinding, invariants, findViolation } from 'statelet/testing';
+import { findViolation, formatFinding, invariants, randomStory } from 'statelet/testing';
 import { createActor } from 'xstate';
 
 const CAPACITY = 2;

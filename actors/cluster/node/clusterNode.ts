@@ -37,7 +37,7 @@ export interface ClusterNodeParts {
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
   /** How often the status is looked at, in milliseconds: no try of a heartbeat takes longer. */
   readonly statusCheckMs: number;
-  /** How long the lease lasts, in seconds. */
+  /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
   /** The status is written again after so long, whatever it is, in milliseconds. */
   readonly statusReportMs: number;

@@ -12,7 +12,7 @@ export interface NodeLeaseParts {
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
-  /** How long it lasts, in seconds. */
+  /** Duration of the lease in seconds. */
   readonly seconds: number;
 }
 

@@ -9,9 +9,9 @@ const MAX_REMOVED = 1_000;
 
 export class PodCache {
   readonly sentStatuses = new SentStatuses();
-  /** By UID. Undefined until the first list. */
+  /** Keyed by UID. Undefined until the first list. */
   #objects: Map<string, KubeObject> | undefined;
-  /** By namespace and name. */
+  /** Keyed by namespace and name. */
   #mirrors: ReadonlyMap<string, ObservedMirror> = new Map();
   #isWatching = false;
   /** UIDs of pods that the server has removed, oldest first. */

@@ -28,7 +28,7 @@ type ReadVersion = readonly [object: KubeObject, read: ReadResult];
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
-  /** By UID. */
+  /** Keyed by UID. */
   readonly #versions = new Map<string, ReadVersion>();
   /** Time at which each pod was first seen, by UID. */
   readonly #firstSeenAt = new Map<string, number>();

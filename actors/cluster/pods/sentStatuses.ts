@@ -27,7 +27,7 @@ interface SentStatus {
 }
 
 export class SentStatuses {
-  /** By the UID at the server, which for a mirror pod is not that of the static pod. */
+  /** Keyed by the UID at the server, which for a mirror pod is not that of the static pod. */
   readonly #sent = new Map<string, SentStatus>();
 
   record(report: StatusReport, response: ServerPod): void {

@@ -32,7 +32,7 @@ interface StoredObject {
 
 export class PersistedSourceObjects {
   readonly #parts: Parts;
-  /** By key. */
+  /** Keyed by key. */
   readonly #stored = new Map<string, StoredObject>();
   /** UIDs of pods from before the start that have not been confirmed yet. */
   readonly #unconfirmed = new Set<string>();

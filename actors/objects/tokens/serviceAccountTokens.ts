@@ -51,7 +51,7 @@ const UNUSED_MS = 48 * 3_600_000;
 
 export class ServiceAccountTokens implements PodTokens {
   readonly #parts: TokensParts;
-  /** By the pod's UID, and by what was asked for. */
+  /** Keyed by the pod's UID, and by what was asked for. */
   readonly #pods = new Map<string, Map<string, Kept>>();
 
   constructor(parts: TokensParts) {

@@ -127,7 +127,7 @@ async function runSandbox(
   });
 }
 
-/** How long the runtime may reserve the name of an object while it rolls back an abandoned call. */
+/** Maximum time for which the runtime may reserve the name of an object while it rolls back an abandoned call. */
 const RESERVATION_TIMEOUT_MS = 5_000;
 const RESERVATION_RETRY_MS = 100;
 
