@@ -33,12 +33,9 @@ export function containerStatuses(
       .map(({ container, role }) => {
         const containerView = viewsByName.get(container.name);
         if (containerView) {
-          const status = cachedStatus(view.pod.spec, { container, role, containerView: containerView, runtimeName });
-          return withLostRuns(status, {
-            view,
-            containerView: containerView,
-            previous: previousByName.get(container.name),
-          });
+          const status = cachedStatus(view.pod.spec, { container, role, containerView, runtimeName });
+          const reported = previousByName.get(container.name);
+          return withLostRuns(withReportedCount(status, reported), { view, containerView, previous: reported });
         }
         return statusWithoutView(view, container, role, previousByName.get(container.name));
       });
@@ -141,6 +138,16 @@ function statusOf(pod: PodSpec, { container: spec, role, containerView, runtimeN
 function reportedId({ now, last, containerId, atHand }: ContainerView): string | undefined {
   if (now.kind === 'running' || atHand) return containerId;
   return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
+}
+
+/**
+ * Retains the reported restart count of the same container, which exceeds the runtime's attempt if its state was
+ * unknown for a while.
+ */
+function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
+  const isSame = previous?.containerID !== undefined && previous.containerID === status.containerID;
+  if (!isSame || previous.restartCount <= status.restartCount) return status;
+  return { ...status, restartCount: previous.restartCount };
 }
 
 interface LostRunInput {

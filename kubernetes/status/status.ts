@@ -7,6 +7,7 @@ import { qosClass } from '../resources/qos.ts';
 import { isForeignCondition, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
 import { comingPhase, DEADLINE_EXCEEDED, isTerminalPhase, podPhase } from './phase.ts';
+import { withUnknownRuns } from './unknownRuns.ts';
 import type { PodView } from './view.ts';
 
 interface PodStatusOptions {
@@ -27,10 +28,11 @@ interface PodStatusOptions {
 }
 
 /** Computes the complete status of a pod from the views of its actors and the previous status. */
-export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
-  if (view.restored) return view.restored;
+export function podStatus(observedView: PodView, options: PodStatusOptions): PodStatus {
+  if (observedView.restored) return observedView.restored;
   const { now, hostIps } = options;
-  const previous: PodStatus | undefined = options.previous ?? view.pod.status ?? view.containerEnds;
+  const previous: PodStatus | undefined = options.previous ?? observedView.pod.status ?? observedView.containerEnds;
+  const view = withUnknownRuns(observedView, previous);
   const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;
   const phase = podPhase(view, previous?.phase);
   const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });

@@ -63,6 +63,8 @@ export interface ContainerView {
    * container without starting it, or the runtime does not know its state.
    */
   readonly atHand?: boolean;
+  /** Whether the runtime does not know the state of the container, which is therefore stopped before it is restarted. */
+  readonly stateUnknown?: boolean;
   /** Details of the container's latest instance at the runtime. */
   readonly made?: CreatedContainer;
   /** The resources that the container currently has at the runtime. */

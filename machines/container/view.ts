@@ -46,6 +46,7 @@ export function containerView(
     started: isStarted(snapshot),
     ...(containerId ? { containerId } : {}),
     ...(now.kind === 'waiting' && isAtHand(snapshot) ? { atHand: true } : {}),
+    ...(now.kind === 'waiting' && isAtHand(snapshot) && context.wasUnknown ? { stateUnknown: true } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
     ...(resizeFailure === undefined ? {} : { resizeFailure }),

@@ -219,7 +219,7 @@ describe('start', () => {
     story.begin();
     story.ports.answer('startContainer', story.world.change('main-0-0', { state: 'unknown' }));
     expect(story.state()).toBe('stopping.killing.graceful');
-    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, atHand: true });
+    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, atHand: true, stateUnknown: true });
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     story.ports.answer('stopContainer');
     story.ports.answer('startContainer');

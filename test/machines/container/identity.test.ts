@@ -119,6 +119,7 @@ describe('adoption', () => {
         last: { containerId: 'ended' },
         containerId: 'unclear',
         atHand: true,
+        stateUnknown: true,
         restartCount: 2,
         ready: false,
       });

@@ -1,0 +1,46 @@
+import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import type { ContainerView, PodView, TerminatedRun } from './view.ts';
+
+/**
+ * Returns the view in which a container that was reported as running, and whose state the runtime no longer knows, has
+ * terminated. It would otherwise return to waiting, and its pod to Pending. Its restart count includes the lost run
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ */
+export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
+  if (!view.containers.some(isUnknown)) return view;
+  const reported = [
+    ...(previous?.initContainerStatuses ?? []),
+    ...(previous?.containerStatuses ?? []),
+    ...(previous?.ephemeralContainerStatuses ?? []),
+  ];
+  const withRun = (container: ContainerView): ContainerView => {
+    const status = isUnknown(container) ? reported.find(({ name }) => name === container.name) : undefined;
+    if (status === undefined) return container;
+    if (status.state?.running) {
+      const run = unknownRun(view.restartsAll ? 'RestartingAllContainers' : 'ContainerStatusUnknown');
+      return { ...container, now: { kind: 'terminated', run }, restartCount: status.restartCount + 1 };
+    }
+    const reason = reportedUnknownReason(status, container);
+    if (reason === undefined) return container;
+    return { ...container, now: { kind: 'terminated', run: unknownRun(reason) }, restartCount: status.restartCount };
+  };
+  return { ...view, containers: view.containers.map(withRun) };
+}
+
+const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknown === true && now.kind === 'waiting';
+
+/** Returns the reason of an unknown run that was reported for the same container. */
+function reportedUnknownReason({ state, containerID }: ContainerStatus, { containerId }: ContainerView) {
+  const isSame = containerId !== undefined && containerID?.endsWith(`://${containerId}`) === true;
+  const { containerID: runId, reason, exitCode } = state?.terminated ?? {};
+  return isSame && runId === undefined && exitCode === UNKNOWN_EXIT_CODE ? reason : undefined;
+}
+
+const UNKNOWN_EXIT_CODE = 137;
+
+const unknownRun = (reason: string): TerminatedRun => ({
+  containerId: '',
+  exitCode: UNKNOWN_EXIT_CODE,
+  reason,
+  message: 'The container could not be located when the pod was terminated',
+});
