@@ -61,6 +61,7 @@ function containerRegressions(before: PodStatus, now: PodStatus, between: Status
       ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
       ...startRegressions(old, status),
       ...endRegressions(old, status, isSameAgent),
+      ...lostRuns(old, status),
       ...(isSameAgent ? lostEnds(old, status, between) : []),
     ];
   });
@@ -108,6 +109,12 @@ function endRegressions(before: ContainerStatus, now: ContainerStatus, isSameAge
         : []),
     ];
   });
+}
+
+/** A container that was reported as running waits again only with the end of that run, which may be an inferred one. */
+function lostRuns({ name, state }: ContainerStatus, now: ContainerStatus): string[] {
+  const isLost = state?.running !== undefined && now.state?.waiting !== undefined && !now.lastState?.terminated;
+  return isLost ? [`${name}: it was running and waits, without the end of its run`] : [];
 }
 
 /**

@@ -38,6 +38,11 @@ const cases: readonly (readonly [string, Partial<PodStatus>, StatusRelation])[] 
   ['container main is gone from the status', { containerStatuses: [] }, overRestart],
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), inOneLife],
   ['main: restartCount 3 became 2', of({ restartCount: 2 }), overRestart],
+  [
+    'main: it was running and waits, without the end of its run',
+    of({ state: { waiting: { reason: 'ContainerCreating' } } }),
+    overRestart,
+  ],
   [`main: its start ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
 ];
 
