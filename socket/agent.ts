@@ -97,6 +97,11 @@ export interface AgentPort {
   trees(): ReadonlyMap<string, ActorNode>;
   /** Calls `listener` on every change until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
+  /**
+   * Lists the runtime's objects at once. Resolves to whether the runtime has responded and the statuses that follow from
+   * its list have been published, or to false when the signal aborts.
+   */
+  confirmPods(signal: AbortSignal): Promise<boolean>;
   /** The events of the last hour, with the latest occurrence last. */
   events(): readonly CoreEvent[];
   /** Calls `listener` on every change of an event until the returned function is called. */

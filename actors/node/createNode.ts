@@ -27,6 +27,7 @@ import { currentAddresses } from '../feeds/addresses.ts';
 import { createLocalObjects, type LocalObjects } from '../objects/localObjects.ts';
 import { objectsBySource } from '../objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from '../replay/redaction.ts';
+import { RelistRequests } from '../runtime/relist.ts';
 import { defaultLogPolicy } from '../services/containers/logs.ts';
 import { hostNetwork } from '../services/http/hostNetwork.ts';
 import { noCredentials } from '../services/images/nodeCredentials.ts';
@@ -60,6 +61,7 @@ interface NodeDependencies
   /** Providers of objects, tokens and trust bundles that replace those of the cluster. */
   readonly overrides: ClusterContent;
   readonly localObjects: LocalObjects;
+  readonly relistRequests: RelistRequests;
   /** Manifest files of the static pods by UID. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -133,6 +135,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: FoundAtSta
       await store.close();
     },
     explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
+    relist: (signal: AbortSignal) => dependencies.relistRequests.request(signal),
     manifestFile: (uid: string) => dependencies.manifestFiles.now.get(uid),
   });
 }
@@ -164,7 +167,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
     listPodDirs,
     onError,
   });
-  const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
+  const relistRequests = new RelistRequests();
+  const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects, relistRequests };
   const { objects, tokens, trustBundles, ...others } = parts;
   const overrides = withoutUndefined({ objects, tokens, trustBundles });
   return { ...others, ...caches, ...common, overrides, fullConfig: config };

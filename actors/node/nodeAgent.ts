@@ -86,6 +86,11 @@ export interface NodeAgent {
   now(): number;
   /** Sends a fact that comes from no feed. Used by additional sources and tests. */
   send(fact: NodeFact): void;
+  /**
+   * Relists the runtime's objects at once. Resolves once the actors have received what has changed, with whether the
+   * runtime has responded. Resolves to false when the signal aborts, and in a replay.
+   */
+  relist(signal: AbortSignal): Promise<boolean>;
   pods(): readonly Pod[];
   /**
    * Returns the same pods, and every other pod that a source wants, with the status that it has there. A new agent
@@ -175,6 +180,8 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     overview: () => boundary.redact(overviewOf(actors)),
     hasQueuedStarts: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
+    // Only the live node has a runtime.
+    relist: async () => false,
     // Only the live node reads manifest files. A recording does not contain their names.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),

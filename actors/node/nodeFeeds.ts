@@ -8,6 +8,7 @@ import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from '../feeds/addresses.ts';
 import { type CheckPodCidr, podCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
+import type { RelistRequests } from '../runtime/relist.ts';
 import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
 import { type SourceParts, sourcesFeed } from '../sources/sources.ts';
 import type { Ownership } from '../store/ownership.ts';
@@ -26,6 +27,7 @@ interface FeedDependencies
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
   readonly ownership: Pick<Ownership, 'see'>;
+  readonly relistRequests: RelistRequests;
 }
 
 export const nodeFeeds = (parts: FeedDependencies, doings: ServiceActivity): Feeds => ({
@@ -44,7 +46,18 @@ function runtimeFeeds(
   parts: FeedDependencies,
   doings: ServiceActivity,
 ): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
-  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, serviceActions } = parts;
+  const {
+    cri,
+    files,
+    clock,
+    ownership,
+    ownNode,
+    onError,
+    onRuntimeHealth,
+    onRelisted,
+    relistRequests,
+    serviceActions,
+  } = parts;
   // Set once the podCidr feed has started.
   let checkPodCidr: CheckPodCidr = () => {};
   let isSilent = false;
@@ -81,6 +94,7 @@ function runtimeFeeds(
         signal,
         onError,
         onRelisted,
+        relistRequests,
         serviceActions,
         ...doings,
         send: sendFact,

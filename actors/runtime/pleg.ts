@@ -17,7 +17,7 @@ import type { ServiceAction } from '../serviceAction.ts';
 import { readContainer } from '../services/containers/containerStatus.ts';
 import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
-import type { Relist } from './relist.ts';
+import type { Relist, RelistRequests } from './relist.ts';
 
 /** Intervals of relists. Relists are rare while the event stream is healthy. */
 const RELIST_MS = 1_000;
@@ -38,6 +38,8 @@ export interface PlegOptions {
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
+  /** Relists that someone is waiting for. They are not delayed until the next regular relist. */
+  readonly relistRequests?: RelistRequests;
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
   readonly onStreamBroken: () => void;
@@ -81,6 +83,7 @@ class Pleg {
     this.#steady = steadyClock(options.clock);
     this.#alarm = createAlarm(this.#steady, options.signal);
     this.#listAt = this.#steady.now();
+    if (options.relistRequests) options.relistRequests.onRequest = () => this.#relistSoon();
   }
 
   async listLoop(): Promise<void> {
@@ -165,9 +168,12 @@ class Pleg {
   }
 
   async #timedRelist(previous: number): Promise<void> {
-    const { clock, signal, onError, onRelisted } = this.#options;
+    const { clock, signal, onError, onRelisted, relistRequests } = this.#options;
+    const callbacks = relistRequests?.takeCallbacks() ?? [];
     const [at, startedAt] = [clock.now(), this.#listedAt];
     const isAnswered = await this.#relist();
+    // The facts that the relist has sent take effect before the next task.
+    for (const callback of callbacks) clock.setTimeout(() => callback(isAnswered && !signal.aborted), 0);
     if (onRelisted === undefined || signal.aborted) return;
     const sinceLast = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
     const relist = { at, ms: this.#steady.now() - startedAt, ...sinceLast, isAnswered };

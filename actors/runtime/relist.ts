@@ -1,3 +1,30 @@
+/** Requests for a relist from outside the actors. */
+export class RelistRequests {
+  #callbacks: ((isAnswered: boolean) => void)[] = [];
+  /** Called on each request. The PLEG sets it. */
+  onRequest = () => {};
+
+  /**
+   * Resolves once a relist that started after this call has taken effect, with whether the runtime has responded.
+   * Resolves to false when the signal aborts.
+   */
+  request(signal: AbortSignal): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const giveUp = () => resolve(false);
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#callbacks.push((isAnswered) => {
+      signal.removeEventListener('abort', giveUp);
+      resolve(isAnswered);
+    });
+    if (signal.aborted) giveUp();
+    this.onRequest();
+    return promise;
+  }
+
+  /** Returns and clears the callbacks of the requests since the last call. */
+  takeCallbacks = (): readonly ((isAnswered: boolean) => void)[] => this.#callbacks.splice(0);
+}
+
 /** Statistics of a relist of the PLEG. */
 export interface Relist {
   /** Start time in milliseconds since the epoch. */

@@ -39,6 +39,7 @@ export function createAgentPort(parts: PortParts): AgentPort {
     pods: agent.pods,
     trees: agent.trees,
     subscribe: agent.subscribe,
+    confirmPods: async (signal) => (await agent.relist(signal)) && agent.unpublishedUids().length === 0,
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explainUid,

@@ -43,6 +43,8 @@ export function fakeAgent(options: {
   places?: Partial<PodPaths>;
   /** How the log of any container ends. */
   latestLog?: LogTail;
+  /** Called when the runtime is listed on request. */
+  onConfirm?: () => void;
   /** The summary of what is used; undefined if it is not measured. */
   usage?: () => object;
 }): FakeAgent {
@@ -74,6 +76,10 @@ export function fakeAgent(options: {
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    confirmPods: async () => {
+      options.onConfirm?.();
+      return true;
     },
     explain: (uid) => {
       const view = views.get(uid);

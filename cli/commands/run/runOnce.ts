@@ -15,17 +15,20 @@ export interface OnceResult {
 
 /** A kubelet's ten tries, the first wait being a second and each next one twice as long. */
 const PATIENCE_MS = (2 ** 10 - 1) * 1_000;
-/** A runtime that does not answer for so long at the start is taken to be down: nobody waits for the tries then. */
+/** A runtime that does not respond for this long, in milliseconds, is considered down. */
 const RUNTIME_PATIENCE_MS = 10_000;
 const CHECK_INTERVAL_MS = 100;
 /**
  * Number of checks in a row that must find no change. Pods that ran before are shown only once their containers have been queried,
- * and a container may exit right after its start. Checks are counted instead of time, because on a busy host the agent may learn of
- * an exit late.
+ * and a container may exit right after its start.
  */
 const SETTLED_CHECKS = 10;
 
-/** Waits until each pod runs, has succeeded or has failed, or until there is no more patience. */
+/**
+ * Waits until each pod runs, has succeeded or has failed, or until there is no more patience. Like the kubelet's `runonce.go`, which
+ * reads the status of each pod from the runtime, it reports a result only if a new list of the runtime's objects confirms it, because
+ * on a busy host the agent may learn of an exit late.
+ */
 export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSignal): Promise<OnceResult[]> {
   const end = clock.now() + PATIENCE_MS;
   const alarm = createAlarm(clock, signal);
@@ -34,18 +37,28 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   let before: string | undefined;
   for (;;) {
     const isBegun = agent.node().tags.includes('active');
-    const results = wantedOf(agent).map(resultOf);
-    const now = JSON.stringify([isBegun, results]);
+    const now = resultsText(agent);
     unchangedChecks = now === before ? unchangedChecks + 1 : 0;
     before = now;
-    const areSettled = unchangedChecks >= SETTLED_CHECKS && results.every(({ message }) => message !== '');
-    if (isBegun || agent.node().runtime.state === 'ready') answered = clock.now();
+    const areSettled =
+      unchangedChecks >= SETTLED_CHECKS && wantedOf(agent).every((pod) => resultOf(pod).message !== '');
+    if (isBegun && areSettled && (await agent.confirmPods(signal)) && resultsText(agent) === now) {
+      return [...wantedOf(agent).map(resultOf), ...problemsOf(agent)];
+    }
+    if (agent.node().runtime.state === 'ready') answered = clock.now();
     const isDown = clock.now() - answered >= RUNTIME_PATIENCE_MS;
-    if ((isBegun && areSettled) || isDown || signal.aborted || clock.now() >= end)
-      return [...wantedOf(agent).map(givenUp), ...problemsOf(agent), ...(isBegun ? [] : [notBegun(agent)])];
+    if (isDown || signal.aborted || clock.now() >= end) {
+      const results = [...wantedOf(agent).map(givenUp), ...problemsOf(agent)];
+      const isExplained = results.some(({ isGood }) => !isGood) && agent.node().runtime.state === 'ready';
+      return isExplained ? results : [...results, unconfirmed(agent)];
+    }
     await alarm.wait(clock.now() + CHECK_INTERVAL_MS);
   }
 }
+
+/** Changes whenever the results do, or the node starts to run pods. */
+const resultsText = (agent: AgentPort): string =>
+  JSON.stringify([agent.node().tags.includes('active'), wantedOf(agent).map(resultOf)]);
 
 const wantedOf = (agent: AgentPort): Pod[] => agent.pods().filter(({ metadata }) => !metadata.deletionTimestamp);
 
@@ -84,9 +97,12 @@ function endOf(state: State): string {
   });
 }
 
-/** What the node waits for that has not begun: without the runtime it knows of no pod. */
-function notBegun(agent: AgentPort): OnceResult {
+/** Why the results are not known to be true. */
+function unconfirmed(agent: AgentPort): OnceResult {
   const { state, message } = agent.node().runtime;
+  if (state === 'ready') {
+    return { name: 'node', isGood: false, message: 'gave up before the container runtime confirmed the pods' };
+  }
   const why = [`the container runtime is ${state}`, message].filter(Boolean).join(': ');
   return { name: 'node', isGood: false, message: why };
 }

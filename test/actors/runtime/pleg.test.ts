@@ -288,3 +288,22 @@ test('each list is told: when, how long it took, how long after the one before i
   await node.advance('3s');
   expect(told.at(-1)).toMatchObject({ isAnswered: false });
 });
+
+test('a requested list starts at once, and its result has taken effect when the request is answered', async () => {
+  const node = await simulatedNode({ pods: [podWith('web')] });
+  await node.advance('33s');
+  node.runtime.events.deliver('dropped');
+  node.runtime.exitContainer(node.containerId('web'), 7);
+  const { signal } = new AbortController();
+  const before = node.clock.now();
+  expect(await node.clock.drive(node.agent.relist(signal))).toBe(true);
+  expect(node.clock.now() - before).toBeLessThan(1_000);
+  expect(node.container('web').state).not.toHaveProperty('running');
+  node.runtime.down();
+  expect(await node.clock.drive(node.agent.relist(signal))).toBe(false);
+  const aborted = new AbortController();
+  const request = node.agent.relist(aborted.signal);
+  aborted.abort();
+  expect(await request).toBe(false);
+  expect(await node.agent.relist(aborted.signal)).toBe(false);
+});

@@ -16,11 +16,12 @@ import { StatelySockets } from '../../../inspect/stately/statelySockets.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { createAgentPort } from '../../../node/start/agentPort.ts';
+import type { AgentPort } from '../../../socket/agent.ts';
 import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
 
 /** What the page has of the present agent. */
 interface PageParts {
-  readonly agent: InspectedAgent;
+  readonly agent: InspectedAgent & AgentPort;
   readonly audience: Audience;
   readonly view: LiveView;
   readonly followed: FollowedActors;

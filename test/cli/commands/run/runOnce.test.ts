@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { runOnce } from '../../../../cli/commands/run/runOnce.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
+import { podRunning } from '../../../fakes/pods.ts';
+import { simulation } from '../../../inspect/support/simulation.ts';
 import { exited, podView, running, sandbox, waiting } from '../../../kubernetes/views.ts';
 
 const { signal } = new AbortController();
@@ -20,6 +22,34 @@ async function reported(agent: ReturnType<typeof fakeAgent>, happens = async (_:
 }
 
 describe('the pods that are run once', () => {
+  test('are reported only once the state that the runtime shows is durable', async () => {
+    const job = podRunning('job', 'sleep 1; exit 7', { restartPolicy: 'Never' });
+    const { node, page } = await simulation({
+      pods: [job],
+      store: (real) => ({
+        ...real,
+        write: async (...fact: Parameters<typeof real.write>) => {
+          await new Promise<void>((resolve) => node.clock.setTimeout(resolve, 3_000));
+          await real.write(...fact);
+        },
+      }),
+    });
+    node.runtime.events.deliver('dropped');
+    const report = runOnce(page().agent, node.clock, signal);
+    expect(await node.clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+  });
+
+  test.each(['dropped', 'paused'] as const)(
+    'are reported as the runtime has them, though the events of their exits are %s',
+    async (how) => {
+      const job = podRunning('job', 'sleep 1; exit 7', { restartPolicy: 'Never' });
+      const { node, page } = await simulation({ pods: [job] });
+      node.runtime.events.deliver(how);
+      const report = runOnce(page().agent, node.clock, signal);
+      expect(await node.clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+    },
+  );
+
   test('are reported when each of them runs or has come to its end', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', running()), podOf('b', exited(0), { ended: true })] });
     const failed = podView({
@@ -58,6 +88,44 @@ describe('the pods that are run once', () => {
     });
     agent.show({ ...failed, ...ready.view, ended: true });
     expect(await clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+  });
+
+  test('are reported only once a list of the runtime that starts then confirms them', async () => {
+    const failed = podView({
+      main: { web: exited(7) },
+      spec: { restartPolicy: 'Never' },
+      meta: { name: 'a', uid: 'a' },
+    });
+    const agent: ReturnType<typeof fakeAgent> = fakeAgent({
+      now: 0,
+      views: [podOf('a', running(), { ended: false })],
+      onConfirm: () => agent.show({ ...failed, ...ready.view, ended: true }),
+    });
+    const { results } = await reported(agent);
+    expect(results).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+  });
+
+  test('are no success if the runtime never confirms them', async () => {
+    const agent = fakeAgent({ now: 0, views: [podOf('a', running())] });
+    const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
+    const { results, seconds } = await reported({ ...agent, confirmPods: async () => false }, async (clock) => {
+      await clock.advance(5_000);
+      agent.become({ runtime });
+    });
+    expect(results).toEqual([
+      { name: 'pod default/a', isGood: true, message: 'Running' },
+      { name: 'node', isGood: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
+    ]);
+    expect(seconds).toBe(15);
+    const silent = await reported({
+      ...fakeAgent({ now: 0, views: [podOf('a', running())] }),
+      confirmPods: async () => false,
+    });
+    expect(silent.results.at(-1)).toEqual({
+      name: 'node',
+      isGood: false,
+      message: 'gave up before the container runtime confirmed the pods',
+    });
   });
 
   test('are waited for, also before the node has begun', async () => {
