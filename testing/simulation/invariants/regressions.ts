@@ -61,7 +61,7 @@ function containerRegressions(before: PodStatus, now: PodStatus, between: Status
       ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
       ...startRegressions(old, status),
       ...endRegressions(old, status, isSameAgent),
-      ...lostRuns(old, status),
+      ...(isSameAgent ? lostRuns(old, status) : []),
       ...(isSameAgent ? lostEnds(old, status, between) : []),
     ];
   });

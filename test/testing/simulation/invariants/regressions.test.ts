@@ -41,7 +41,7 @@ const cases: readonly (readonly [string, Partial<PodStatus>, StatusRelation])[] 
   [
     'main: it was running and waits, without the end of its run',
     of({ state: { waiting: { reason: 'ContainerCreating' } } }),
-    overRestart,
+    inOneLife,
   ],
   [`main: its start ${LATER} became ${AT}`, of({ state: { running: { startedAt: AT } } }), overRestart],
 ];
