@@ -34,5 +34,5 @@ export const classesWatch = (classes: Pick<Classes, 'replaceAll'>): Watch<ClassH
     const { metadata, handler } = parsed.object;
     return { name: metadata.name, handler };
   },
-  onSet: (all) => classes.replaceAll(all),
+  onSet: (handlers) => classes.replaceAll(handlers),
 });

@@ -50,15 +50,15 @@ export type ServerLease = z.infer<typeof leaseSchema>;
 /** Parses an object from a watch, which has no request to name. */
 export const parseNode = (object: unknown): ServerNode => z.parse(nodeSchema, object);
 
-/** Parses the response to `request`. */
-export const readNode = (object: unknown, asked: string): ServerNode =>
-  parseResponse(nodeSchema, object, { request: asked, expected: 'a Node' });
-export const readLease = (object: unknown, asked: string): ServerLease =>
-  parseResponse(leaseSchema, object, { request: asked, expected: 'a Lease' });
-export const readCsiNode = (object: unknown, asked: string) =>
-  parseResponse(csiNodeSchema, object, { request: asked, expected: 'a CSINode' });
-export const readNamed = (object: unknown, asked: string): NamedObject =>
-  parseResponse(namedSchema, object, { request: asked, expected: 'an object with a name and a UID' });
+/** Parses the response to `request`, e.g. `GET /api/v1/nodes/node-1`. */
+export const readNode = (object: unknown, request: string): ServerNode =>
+  parseResponse(nodeSchema, object, { request, expected: 'a Node' });
+export const readLease = (object: unknown, request: string): ServerLease =>
+  parseResponse(leaseSchema, object, { request, expected: 'a Lease' });
+export const readCsiNode = (object: unknown, request: string) =>
+  parseResponse(csiNodeSchema, object, { request, expected: 'a CSINode' });
+export const readNamed = (object: unknown, request: string): NamedObject =>
+  parseResponse(namedSchema, object, { request, expected: 'an object with a name and a UID' });
 
 /** Returns an owner reference to the Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });

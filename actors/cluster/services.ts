@@ -34,7 +34,7 @@ export class Services {
   };
 }
 
-/** The stored part of a Service. There may be thousands. */
+/** The part of a Service that is cached, because a cluster may have thousands. */
 const serviceSchema = z.pipe(
   z.object({
     metadata: z.object({ namespace: z.string(), name: z.string() }),
@@ -65,5 +65,5 @@ export const servicesWatch = (services: Pick<Services, 'replaceAll'>): Watch<Ser
   type: SERVICE,
   query: { fieldSelector: 'spec.clusterIP!=None' },
   transform: (object) => z.parse(serviceSchema, object),
-  onSet: (all) => services.replaceAll(all),
+  onSet: (addresses) => services.replaceAll(addresses),
 });

@@ -9,7 +9,7 @@ import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 
-export interface Watch<Kept = KubeObject> {
+export interface Watch<Cached = KubeObject> {
   /** The kind of the objects, shown to users. */
   readonly name: string;
   /** Describes the watched objects for users. */
@@ -17,12 +17,12 @@ export interface Watch<Kept = KubeObject> {
   readonly path: string;
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
-  /** Converts an object to the part that is stored. By default, the whole object is stored. */
-  readonly transform?: (object: KubeObject) => Kept;
+  /** Converts an object to the part that is cached. By default, the whole object is cached. */
+  readonly transform?: (object: KubeObject) => Cached;
   /** Called with each step before it is reported. */
   readonly onStep?: (step: ReflectorStep) => void;
   /** Receives all objects whenever they have changed. `send` sends a fact to the node. */
-  readonly onSet: (objects: readonly Kept[], send: (fact: NodeFact) => void) => void;
+  readonly onSet: (objects: readonly Cached[], send: (fact: NodeFact) => void) => void;
 }
 
 interface WatchContext {
@@ -35,14 +35,14 @@ interface WatchContext {
 }
 
 /** Runs the watch until the signal aborts. */
-export function runWatch<Kept>(
-  { name, place, onSet, onStep, ...watch }: Watch<Kept>,
+export function runWatch<Cached>(
+  { name, place, onSet, onStep, ...watch }: Watch<Cached>,
   { send, onError, ...context }: WatchContext,
 ): Promise<void> {
   const { clock, signal } = context;
   const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
   const reportStep = tellingSteps(onState, { clock, signal, place });
-  const reflector = new Reflector<Kept>({
+  const reflector = new Reflector<Cached>({
     ...watch,
     ...context,
     onSet: (objects) => onSet(objects, send),

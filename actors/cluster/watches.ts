@@ -10,7 +10,7 @@ import { type OwnNode, ownNodeWatch } from './node/ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
 import { runWatch } from './watch.ts';
 
-/** What the node knows of its cluster. */
+/** Caches of the cluster's objects, filled by watches. */
 export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
   readonly services: Services;

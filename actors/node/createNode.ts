@@ -15,7 +15,7 @@ import { createBoundary, type World } from '../boundary.ts';
 import { clusterCaches } from '../cluster/caches.ts';
 import { Certificates } from '../cluster/certificates/certificates.ts';
 import { ClusterNode, noCertificates, noCluster } from '../cluster/node/clusterNode.ts';
-import { describer } from '../cluster/node/describeNode.ts';
+import { nodeDescriber } from '../cluster/node/describeNode.ts';
 import { NodeImages } from '../cluster/node/nodeImages.ts';
 import { API_SOURCE } from '../cluster/pods/apiPods.ts';
 import { ApiStatusSink } from '../cluster/pods/apiStatusSink.ts';
@@ -242,9 +242,9 @@ function clusterPorts(
 ) {
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: born = {} } = fullConfig;
-  const { host, providerId, cloud, servedPort, statusImages: most } = cluster;
-  const describe = describer(agent, { name: nodeName, born, host, providerId, cloud, servedPort, clock });
-  const images = new NodeImages({ cri, clock, most });
+  const { host, providerId, cloud, servedPort, statusImages: maxImages } = cluster;
+  const describe = nodeDescriber(agent, { name: nodeName, born, host, providerId, cloud, servedPort, clock });
+  const images = new NodeImages({ cri, clock, maxImages });
   return {
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,
     ...mirrorPorts(cluster.client, nodeName),

@@ -50,7 +50,7 @@ export interface SourceParts {
   /** The cluster that the node belongs to; absent: none. */
   readonly cluster?: NodeParts['cluster'];
   /** What that says of the node, if there is one. */
-  readonly ownNode?: Pick<OwnNode, 'heard'>;
+  readonly ownNode?: Pick<OwnNode, 'listed'>;
   /** Keeps the ConfigMaps and Secrets of manifests; absent: nobody asks for them. */
   readonly localObjects?: Pick<LocalObjects, 'put' | 'start' | 'previousObjects'>;
   readonly jitter: () => number;
@@ -90,7 +90,7 @@ function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError, onManif
   const follow: Feed = async (send, options) => {
     // The server may run on this very node: what runs here without it waits for no word of it.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
-    await ownNode?.heard(options.signal);
+    await ownNode?.listed(options.signal);
     if (!options.signal.aborted) await pods(tellingProblems(onManifestProblem, send), options);
   };
   return [follow];

@@ -1,6 +1,6 @@
 /** Creates the node with the cgroups, credentials, files and cluster of this host. */
 import type { Logger } from 'pino';
-import { describer } from '../../actors/cluster/node/describeNode.ts';
+import { nodeDescriber } from '../../actors/cluster/node/describeNode.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -88,7 +88,7 @@ export async function createHostNode(
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   return {
     agent,
-    nodeObject: describer(agent, {
+    nodeObject: nodeDescriber(agent, {
       name: host.nodeName,
       born: host.admissionNode,
       host: identity,

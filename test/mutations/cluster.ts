@@ -13,8 +13,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C12',
     breaks: 'whoever has the name now is deleted',
     file: 'actors/cluster/pods/apiStatusSink.ts',
-    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid } };',
-    put: 'const how = { gracePeriodSeconds: 0 };',
+    find: 'const deleteOptions = { gracePeriodSeconds: 0, preconditions: { uid } };',
+    put: 'const deleteOptions = { gracePeriodSeconds: 0 };',
   },
   {
     rule: 'C14',
@@ -85,8 +85,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C33',
     breaks: 'a CSINode that an earlier agent left stays as it is',
     file: 'actors/cluster/node/clusterNode.ts',
-    find: 'if (current !== found) await',
-    put: 'if (current === undefined) await',
+    find: 'if (updated !== existing) await',
+    put: 'if (updated === undefined) await',
   },
   {
     rule: 'C33',
@@ -99,8 +99,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C36',
     breaks: 'events of the node go on naming a Node that another has taken the place of',
     file: 'actors/cluster/node/ownNode.ts',
-    find: 'node.uid !== told?.uid) onUid(node.uid);',
-    put: 'told === undefined) onUid(node.uid);',
+    find: 'node.uid !== reported?.uid) onUid(node.uid);',
+    put: 'reported === undefined) onUid(node.uid);',
   },
   {
     rule: 'C34',
@@ -127,7 +127,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C34',
     breaks: 'what a server does not keep is written again and again',
     file: 'actors/cluster/node/nodeStatus.ts',
-    find: 'this.#unkept = nodeStatusChange(answer.status, node);',
+    find: 'this.#ignoredChange = nodeStatusChange(response.status, node);',
     put: '',
   },
   {

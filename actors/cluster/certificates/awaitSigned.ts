@@ -1,4 +1,4 @@
-/** Waits until a request for a certificate has come to something (`util/certificate/csr` of client-go). */
+/** Waits for the outcome of a certificate request (`util/certificate/csr` of client-go). */
 import * as z from 'zod/mini';
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
@@ -9,7 +9,7 @@ import { type KubeObject, Reflector } from '../../../kubeclient/reflector.ts';
 
 export const SIGNING_REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
-interface Waiting {
+interface WaitOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly jitter: () => number;
@@ -37,28 +37,31 @@ const statusSchema = z.object({
   ),
 });
 
-/** Gives the certificates in PEM; rejects with why there will be none, or once the limit is over. */
+/**
+ * Resolves with the issued certificates in PEM. Rejects if the request is denied, has failed or is deleted, or after
+ * the time limit.
+ */
 export async function awaitSigned(
   request: { readonly name: string; readonly uid: string },
-  waiting: Waiting,
+  options: WaitOptions,
 ): Promise<string> {
-  const { clock, limitMs, signal: stop, ...how } = waiting;
+  const { clock, limitMs, signal: stop, ...reflectorParts } = options;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const end = new AbortController();
-  const signal = AbortSignal.any([stop, end.signal]);
-  const late = () => reject(new NodeFailure('CertificateNotIssued', notIssued(request.name, limitMs)));
-  const timer = clock.setTimeout(late, limitMs);
-  stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: end.signal });
+  const completed = new AbortController();
+  const signal = AbortSignal.any([stop, completed.signal]);
+  const onTimeout = () => reject(new NodeFailure('CertificateNotIssued', notIssued(request.name, limitMs)));
+  const timer = clock.setTimeout(onTimeout, limitMs);
+  stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: completed.signal });
   const reflector = new Reflector({
-    ...how,
+    ...reflectorParts,
     clock,
     signal,
     path: SIGNING_REQUESTS,
     type: CERTIFICATE_SIGNING_REQUEST,
     query: { fieldSelector: `metadata.name=${request.name}` },
-    onSet: ([found]) => {
+    onSet: ([csr]) => {
       try {
-        const certificate = certificateIn(request, found);
+        const certificate = certificateIn(request, csr);
         if (certificate !== undefined) resolve(certificate);
       } catch (error) {
         reject(error);
@@ -66,35 +69,42 @@ export async function awaitSigned(
     },
     onStep: () => {},
   });
-  // While the server cannot be reached it goes on trying: what it says then still counts.
+  // The reflector retries while the server is unreachable, so that a later answer still counts.
   void reflector.run().catch(reject);
   try {
     return await promise;
   } finally {
     clock.clearTimeout(timer);
-    end.abort();
+    completed.abort();
   }
 }
 
 const MINUTE_MS = 60_000;
 const notIssued = (name: string, limitMs: number): string =>
-  `nobody has approved certificate request ${name} within ${limitMs / MINUTE_MS} minutes`;
+  `certificate request ${name} was not approved within ${limitMs / MINUTE_MS} minutes`;
 
-/** Undefined: nobody has decided yet. */
+/** Returns undefined while the request is pending. */
 function certificateIn(
   { name, uid }: { readonly name: string; readonly uid: string },
-  found: KubeObject | undefined,
+  csr: KubeObject | undefined,
 ): string | undefined {
-  if (found === undefined) throw new NodeFailure('CertificateNotIssued', `certificate request ${name} was deleted`);
-  const { metadata, status } = z.parse(statusSchema, found);
+  if (csr === undefined) throw new NodeFailure('CertificateNotIssued', `certificate request ${name} was deleted`);
+  const { metadata, status } = z.parse(statusSchema, csr);
   if (metadata.uid !== uid) throw new NodeFailure('CertificateNotIssued', `certificate request ${name} was replaced`);
-  const [denied, failed] = ['Denied', 'Failed'].map((type) => status.conditions.find((each) => each.type === type));
-  if (denied) throw new NodeFailure('CertificateDenied', `its request for a certificate was denied${wordsOf(denied)}`);
-  if (failed) throw new NodeFailure('CertificateFailed', `its certificate could not be signed${wordsOf(failed)}`);
+  const [denied, failed] = ['Denied', 'Failed'].map((type) =>
+    status.conditions.find((condition) => condition.type === type),
+  );
+  if (denied)
+    throw new NodeFailure('CertificateDenied', `certificate request ${name} was denied${explanationOf(denied)}`);
+  if (failed)
+    throw new NodeFailure(
+      'CertificateFailed',
+      `certificate request ${name} could not be signed${explanationOf(failed)}`,
+    );
   return status.certificate ? Buffer.from(status.certificate, 'base64').toString() : undefined;
 }
 
-function wordsOf({ reason, message }: { readonly reason: string; readonly message: string }): string {
-  const words = [reason, message].filter((each) => each !== '').join(', ');
-  return words === '' ? '' : `: ${printableLine(words)}`;
+function explanationOf({ reason, message }: { readonly reason: string; readonly message: string }): string {
+  const explanation = [reason, message].filter((part) => part !== '').join(', ');
+  return explanation === '' ? '' : `: ${printableLine(explanation)}`;
 }

@@ -1,6 +1,7 @@
 /**
- * The files of a certificate as a kubelet lays them out (`util/certificate/certificate_store.go` of client-go), so that
- * either finds what the other has left: certificates and key in one file, and a link to the one in use.
+ * Certificate files in a kubelet's layout (`util/certificate/certificate_store.go` of client-go), so that a kubelet and
+ * this agent can read each other's files. Each file contains certificates and their key, and a link points to the
+ * current file.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
@@ -30,12 +31,12 @@ export class CertificateFiles {
     this.#prefix = PREFIXES[name];
   }
 
-  /** The link to what is in use. */
+  /** The path of the link to the current file. */
   get current(): string {
     return this.#path('current');
   }
 
-  /** What is in use; undefined for nothing that could be. Rejects where that cannot be read. */
+  /** Returns the current certificate, or undefined if there is no usable one. Rejects if the files cannot be read. */
   async read(): Promise<PersistedCertificate | undefined> {
     try {
       await this.#recover();
@@ -45,26 +46,26 @@ export class CertificateFiles {
     }
   }
 
-  /** Puts certificates and their key in use: all of it, or nothing. */
+  /** Writes certificates and their key and makes them current, atomically. */
   async write(certificates: string, key: string, now: number): Promise<PersistedCertificate> {
-    const kept = keptIn(certificates, key);
+    const certificate = parsePair(certificates, key);
     try {
       const path = this.#path(timestamp(now));
       await writePrivate(this.#files, path, certificates + key);
-      await this.#use(path);
+      await this.#link(path);
       await this.#removeExpired(now);
-      return kept;
+      return certificate;
     } catch (cause) {
       throw unusable(this.#directory, cause);
     }
   }
 
-  /** By a link that takes the place of the former one at once. */
-  async #use(path: string): Promise<void> {
+  /** Replaces the link atomically. */
+  async #link(path: string): Promise<void> {
     const [updated, current] = [this.#path('updated'), this.current];
     for (const link of [updated, current]) {
-      const found = await orAbsent(() => this.#files.lstat(link));
-      if (found !== undefined && !found.isSymbolicLink()) throw new Error(`${link}: expected a link, which it is not`);
+      const stats = await orAbsent(() => this.#files.lstat(link));
+      if (stats !== undefined && !stats.isSymbolicLink()) throw new Error(`${link}: expected a link`);
     }
     await this.#files.rm(updated, { force: true });
     await this.#files.symlink(path, updated);
@@ -72,7 +73,7 @@ export class CertificateFiles {
     await syncDirectory(this.#files, this.#directory);
   }
 
-  /** A kubelet that was stopped in between has made one link and not yet the other. */
+  /** Completes the replacement of a link that was interrupted between removing the old one and renaming the new one. */
   async #recover(): Promise<void> {
     const [updated, current] = await Promise.all(
       [this.#path('updated'), this.current].map((path) => orAbsent(() => this.#files.lstat(path))),
@@ -81,31 +82,34 @@ export class CertificateFiles {
       await this.#files.rename(this.#path('updated'), this.current);
   }
 
-  /** A pair of files without a date is what those who prepare nodes lay there. */
+  /** Reads the current file, or else a pair of undated files, which node provisioning tools create. */
   async #readCurrent(): Promise<PersistedCertificate | undefined> {
-    const whole = await this.#text(this.current);
-    if (whole !== undefined) return keptOrNone(whole, whole);
-    const [cert, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
+    const pem = await this.#readText(this.current);
+    if (pem !== undefined) return tryParsePair(pem, pem);
+    const [certPath, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
       string,
       string,
     ];
-    const [certText, keyText] = await Promise.all([this.#text(cert), this.#text(key)]);
-    return certText === undefined || keyText === undefined ? undefined : keptOrNone(certText, keyText);
+    const [certPem, keyPem] = await Promise.all([this.#readText(certPath), this.#readText(key)]);
+    return certPem === undefined || keyPem === undefined ? undefined : tryParsePair(certPem, keyPem);
   }
 
-  async #text(path: string): Promise<string | undefined> {
-    const found = await readTextFile(this.#files, path);
-    if (found === undefined || 'text' in found) return found?.text;
-    throw new Error(`${path}: ${found.noFile}`);
+  async #readText(path: string): Promise<string | undefined> {
+    const file = await readTextFile(this.#files, path);
+    if (file === undefined || 'text' in file) return file?.text;
+    throw new Error(`${path}: ${file.noFile}`);
   }
 
-  /** A kubelet leaves all; what has expired is of no use to anybody, and keys pile up. What cannot be read stays. */
+  /**
+   * Removes expired certificates, so that private keys do not accumulate. A kubelet does not. Unreadable files stay.
+   */
   async #removeExpired(now: number): Promise<void> {
     const names = await this.#files.readdir(this.#directory).catch(() => []);
-    for (const name of names.filter((each) => this.#isDated(each))) {
+    for (const name of names.filter((candidate) => this.#isDated(candidate))) {
       const path = join(this.#directory, name);
-      const found = await this.#text(path).catch(() => undefined);
-      if (found !== undefined && hasExpired(found, now)) await this.#files.rm(path, { force: true }).catch(() => {});
+      const content = await this.#readText(path).catch(() => undefined);
+      if (content !== undefined && hasExpired(content, now))
+        await this.#files.rm(path, { force: true }).catch(() => {});
     }
   }
 
@@ -120,52 +124,55 @@ export class CertificateFiles {
 
 const DATED = /^-\d{4}(-\d{2}){5}\.pem$/;
 
-const hasExpired = (text: string, now: number): boolean => (keptOrNone(text, text)?.notAfter ?? now) < now;
+const hasExpired = (text: string, now: number): boolean => (tryParsePair(text, text)?.notAfter ?? now) < now;
 
-/** In local time, as a kubelet has it. */
+/** Formats a time for a file name, in local time like a kubelet. */
 function timestamp(now: number): string {
   const date = new Date(now);
   const parts = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
   return [date.getFullYear(), ...parts.map((part) => String(part).padStart(2, '0'))].join('-');
 }
 
-/** What can be used no more is as good as none: another takes its place. */
-function keptOrNone(certificates: string, key: string): PersistedCertificate | undefined {
+/** Returns undefined if the pair is unusable, so that a new certificate is requested. */
+function tryParsePair(certificates: string, key: string): PersistedCertificate | undefined {
   try {
-    return keptIn(certificates, key);
+    return parsePair(certificates, key);
   } catch {
     return undefined;
   }
 }
 
-/** The first certificate of a text in PEM, which its key has to fit; those after it lead to its authority. */
-function keptIn(certificates: string, key: string): PersistedCertificate {
-  const first = parsePemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
-  const secret = parsePemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
-  if (first === undefined) throw new Error('expected a certificate in PEM, and there is none');
-  if (secret === undefined) throw new Error('expected a private key in PEM, and there is none');
-  const certificate = new X509Certificate(first.pem);
-  if (!certificate.checkPrivateKey(createPrivateKey(secret.pem)))
-    throw new Error('expected a certificate of its key, and it is that of another');
+/**
+ * Parses the first certificate of a PEM file, which must match the key. The certificates after it are the chain to its
+ * CA.
+ */
+function parsePair(certificates: string, key: string): PersistedCertificate {
+  const certificateBlock = parsePemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
+  const keyBlock = parsePemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
+  if (certificateBlock === undefined) throw new Error('expected a certificate in PEM, found none');
+  if (keyBlock === undefined) throw new Error('expected a private key in PEM, found none');
+  const certificate = new X509Certificate(certificateBlock.pem);
+  if (!certificate.checkPrivateKey(createPrivateKey(keyBlock.pem)))
+    throw new Error('the certificate does not match its private key');
   const { validFromDate, validToDate, subjectAltName = '' } = certificate;
   return {
-    subject: subjectIn(certificate),
+    subject: subjectOf(certificate),
     notBefore: validFromDate.getTime(),
     notAfter: validToDate.getTime(),
-    names: namesIn(subjectAltName),
+    names: parseAlternativeNames(subjectAltName),
   };
 }
 
-function subjectIn(certificate: X509Certificate): CertificateSubject {
-  // A name that occurs more than once has a list of values, and a certificate may have no subject.
+function subjectOf(certificate: X509Certificate): CertificateSubject {
+  // OpenSSL returns an array for an attribute that occurs more than once. A certificate may have no subject.
   const { CN = [], O = [] }: { CN?: string | string[]; O?: string | string[] } =
     certificate.toLegacyObject().subject ?? {};
   return { commonName: [CN].flat().at(-1) ?? '', organizations: [O].flat() };
 }
 
-/** The names in the text that OpenSSL prints, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
-function namesIn(text: string): AlternativeNames {
-  const of = (kind: string) =>
-    text.split(', ').flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
-  return { dnsNames: of('DNS:'), ips: of('IP Address:').map(canonicalIpOrText) };
+/** Parses the text that OpenSSL prints, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
+function parseAlternativeNames(text: string): AlternativeNames {
+  const valuesOf = (prefix: string) =>
+    text.split(', ').flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
+  return { dnsNames: valuesOf('DNS:'), ips: valuesOf('IP Address:').map(canonicalIpOrText) };
 }

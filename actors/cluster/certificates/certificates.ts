@@ -1,4 +1,4 @@
-/** What the machines of a node's certificates ask for. Keys stay here, and on disk. */
+/** Services behind the ports of the certificate machines. Private keys stay in this class and on disk. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
@@ -11,17 +11,16 @@ import {
 } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { Services } from '../../boundary.ts';
-import { askByName, askOnce } from './askCertificate.ts';
 import { awaitSigned } from './awaitSigned.ts';
 import { CertificateFiles } from './certificateFiles.ts';
+import { createNamedRequest, createRequest } from './createRequest.ts';
 import { RequestKey } from './requestKey.ts';
 
-/** How a node has its certificates. */
 export interface CertificateParts {
   readonly directory: string;
-  /** Asks where the node has no certificate that is good; absent: it asks by what else it has. */
+  /** Requests certificates while the node has no valid client certificate. Defaults to the node's own client. */
   readonly bootstrapClient?: KubeClient | undefined;
-  /** There is another one: what is connected shows the former. */
+  /** Called after a certificate was replaced. Open connections still use the previous one. */
   readonly onRenewed: (name: CertificateName) => void;
 }
 
@@ -40,12 +39,12 @@ const SIGNERS: Readonly<Record<CertificateName, { readonly signerName: string; r
     serving: { signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
   };
 
-/** A key until its certificate has come, and who asked for it. */
+/** A request that is waiting for its certificate, with its private key and the client that created it. */
 interface Pending {
   readonly uid: string;
   readonly key: string;
   readonly client: KubeClient;
-  /** Whether the key is on disk as well. */
+  /** Whether the key is stored on disk so that a restarted agent can resume the request. */
   readonly resumes: boolean;
 }
 
@@ -54,7 +53,7 @@ export class Certificates {
   readonly #files: Readonly<Record<CertificateName, CertificateFiles>>;
   readonly #requestKey: RequestKey;
   readonly #pending = new Map<CertificateName, Pending>();
-  readonly #known = new Map<CertificateName, PersistedCertificate>();
+  readonly #certificates = new Map<CertificateName, PersistedCertificate>();
 
   constructor(parts: Parts) {
     const { files, directory } = parts;
@@ -69,45 +68,49 @@ export class Certificates {
   readonly ports: Pick<Services, keyof CertificatePorts> = {
     readCertificate: async ({ name }) => {
       const certificate = await this.#files[name].read();
-      if (certificate !== undefined) this.#known.set(name, certificate);
+      if (certificate !== undefined) this.#certificates.set(name, certificate);
       return { certificate: certificate ?? null, chance: this.#parts.jitter() };
     },
     requestCertificate: async ({ name, names, resumes }, options) => {
       const { nodeName, clock, onError } = this.#parts;
       const client = this.#clientFor(name);
       const wanted = { ...nodeSubject(nodeName), names };
-      const asked = { client, wanted, ...SIGNERS[name], now: () => clock.now() };
-      const { found, key } = resumes
-        ? await askByName(asked, this.#requestKey, {
+      const template = { client, wanted, ...SIGNERS[name], now: () => clock.now() };
+      const { csr, key } = resumes
+        ? await createNamedRequest(template, this.#requestKey, {
             ...options,
-            onOther: (failure) => onError('certificate', failure),
+            onInvalidKey: (failure) => onError('certificate', failure),
           })
-        : await askOnce(asked, options);
-      const { uid } = found.metadata;
+        : await createRequest(template, options);
+      const { uid } = csr.metadata;
       this.#pending.set(name, { uid, key, client, resumes });
-      return { request: found.metadata.name, uid, at: clock.now() };
+      return { request: csr.metadata.name, uid, at: clock.now() };
     },
     awaitCertificate: async ({ name, request, uid, limitMs }, { signal }) => {
       const { clock, jitter, onRenewed } = this.#parts;
-      const asked = this.#pending.get(name);
-      if (asked?.uid !== uid) throw new NodeFailure('CertificateNotIssued', `the key for request ${request} is gone`);
+      const pending = this.#pending.get(name);
+      if (pending?.uid !== uid) throw new NodeFailure('CertificateNotIssued', `the key for request ${request} is gone`);
       const signed = await awaitSigned(
         { name: request, uid },
-        { client: asked.client, clock, jitter, signal, limitMs },
+        { client: pending.client, clock, jitter, signal, limitMs },
       );
-      const certificate = await this.#files[name].write(signed, asked.key, clock.now());
+      const certificate = await this.#files[name].write(signed, pending.key, clock.now());
       this.#pending.delete(name);
-      if (asked.resumes) await this.#requestKey.forget();
-      this.#known.set(name, certificate);
+      if (pending.resumes) await this.#requestKey.discard();
+      this.#certificates.set(name, certificate);
       onRenewed(name);
       return { certificate, chance: jitter(), at: clock.now() };
     },
   };
 
-  /** Whoever has an expired certificate is nobody: it begins anew, if it can. */
+  /**
+   * Returns the client for a request. Without a valid client certificate, only the bootstrap client is authenticated.
+   */
   #clientFor(name: CertificateName): KubeClient {
     const { client, bootstrapClient = client, clock } = this.#parts;
-    const own = this.#known.get('client');
-    return name === 'serving' || (own !== undefined && clock.now() < own.notAfter) ? client : bootstrapClient;
+    const clientCertificate = this.#certificates.get('client');
+    return name === 'serving' || (clientCertificate !== undefined && clock.now() < clientCertificate.notAfter)
+      ? client
+      : bootstrapClient;
   }
 }

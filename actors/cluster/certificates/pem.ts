@@ -1,4 +1,4 @@
-/** A block of PEM. */
+/** Encodes a PEM block. */
 export function pem(label: string, der: Buffer): string {
   const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;

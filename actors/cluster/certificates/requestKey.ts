@@ -1,7 +1,7 @@
 /**
- * The key of a request that outlives the agent, in the file that a kubelet keeps it in until there is a certificate: either
- * goes on with what the other has asked for (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet,
- * `util/keyutil/key.go` of client-go).
+ * The private key of a pending certificate request. It is stored in a kubelet's file until the certificate is issued,
+ * so that a restarted agent or a kubelet can resume the request (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of
+ * the kubelet, `util/keyutil/key.go` of client-go).
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
@@ -26,16 +26,17 @@ export class RequestKey {
   }
 
   /**
-   * The one of the file, or else a new one, which is there from then on. Of a file that is none `onOther` is told: it is
-   * replaced, where a kubelet ends itself. Rejects where nobody can say what is in the file, or where it cannot be written.
+   * Returns the key in the file, or writes and returns a new one. An invalid file is reported to `onInvalidKey` and
+   * replaced, while a kubelet exits. Rejects if the file cannot be read or written.
    */
-  async take(onOther: (failure: NodeFailure) => void): Promise<KeyObject> {
+  async readOrCreate(onInvalidKey: (failure: NodeFailure) => void): Promise<KeyObject> {
     try {
-      const found = await this.#found();
-      if (found !== undefined && typeof found !== 'string') return found;
-      if (found !== undefined) onOther(new NodeFailure('CertificateUnusable', `${this.#path}: ${found}; ${REPLACED}`));
+      const stored = await this.#readKey();
+      if (stored !== undefined && typeof stored !== 'string') return stored;
+      if (stored !== undefined)
+        onInvalidKey(new NodeFailure('CertificateUnusable', `${this.#path}: ${stored}; ${REPLACED}`));
       const key = newKey();
-      await writePrivate(this.#files, this.#path, keyText(key));
+      await writePrivate(this.#files, this.#path, encodeKey(key));
       await syncDirectory(this.#files, this.#directory);
       return key;
     } catch (cause) {
@@ -43,17 +44,19 @@ export class RequestKey {
     }
   }
 
-  /** It has its certificate, or is of no use. That it stays is no harm. */
-  async forget(): Promise<void> {
+  /** Removes the key file, because the request is complete or useless. A failure is harmless. */
+  async discard(): Promise<void> {
     await this.#files.rm(this.#path, { force: true }).catch(() => {});
   }
 
-  /** A text says what is there instead; undefined for nothing. */
-  async #found(): Promise<KeyObject | string | undefined> {
+  /** Returns the key, a description of other contents, or undefined if there is no file. */
+  async #readKey(): Promise<KeyObject | string | undefined> {
     try {
       const file = await readTextFile(this.#files, this.#path);
       if (file === undefined) return undefined;
-      return 'text' in file ? (keyIn(file.text) ?? otherwise(describeContents(file.text))) : otherwise(file.noFile);
+      return 'text' in file
+        ? (findKey(file.text) ?? describeOther(describeContents(file.text)))
+        : describeOther(file.noFile);
     } catch (error) {
       if (isUnread(error)) throw error;
       return messageOf(error);
@@ -61,22 +64,22 @@ export class RequestKey {
   }
 }
 
-const REPLACED = 'a new key takes its place, and another certificate is requested';
-const otherwise = (what: string): string => `expected a private key in PEM, RSA or ECDSA, and found ${what}`;
+const REPLACED = 'it is replaced by a new key, and a new certificate is requested';
+const describeOther = (content: string): string => `expected a private key in PEM, RSA or ECDSA, found ${content}`;
 
-/** ECDSA on P-256, which is made in less than a millisecond. */
+/** Generates an ECDSA key on P-256 in less than a millisecond. */
 export const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-/** In PEM, as Go marshals it. */
-export const keyText = (key: KeyObject): string =>
+/** Encodes a key in PEM as Go does. */
+export const encodeKey = (key: KeyObject): string =>
   String(key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }));
 
 const LABELS = ['EC PRIVATE KEY', 'RSA PRIVATE KEY', 'PRIVATE KEY'];
-/** Of ECDSA, as OpenSSL calls them. */
+/** Supported ECDSA curves, by their OpenSSL names. */
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
 
-/** The first that can be used; blocks of something else may stand before it. */
-function keyIn(text: string): KeyObject | undefined {
+/** Returns the first usable key, skipping other PEM blocks. */
+function findKey(text: string): KeyObject | undefined {
   for (const { pem } of parsePemBlocks(text).filter(({ label }) => LABELS.includes(label))) {
     const key = readKey(pem);
     if (key !== undefined) return key;
@@ -90,7 +93,7 @@ function readKey(block: string): KeyObject | undefined {
     const { namedCurve = '' } = key.asymmetricKeyDetails ?? {};
     return key.asymmetricKeyType === 'rsa' || CURVES.includes(namedCurve) ? key : undefined;
   } catch {
-    // Cut off, encrypted, or of another kind.
+    // The key is truncated, encrypted or of an unsupported type.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Makes a key and the request for a certificate for it (PKCS#10, RFC 2986). Loaded late: few nodes need it, and seldom. */
+/** Creates private keys and certificate requests (PKCS#10, RFC 2986). Loaded on demand, because few nodes need it. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Attributes, CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
@@ -19,15 +19,15 @@ import {
 } from '@peculiar/asn1-x509';
 import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
 import { pem } from './pem.ts';
-import { keyText, newKey } from './requestKey.ts';
+import { encodeKey, newKey } from './requestKey.ts';
 
-export interface Wanted {
+export interface RequestedCertificate {
   readonly commonName: string;
   readonly organization: string;
   readonly names: AlternativeNames;
 }
 
-/** Both in PEM; the key is a secret. */
+/** A certificate request and its private key, both in PEM. The key is secret. */
 export interface NewRequest {
   readonly request: string;
   readonly key: string;
@@ -39,8 +39,8 @@ const REQUESTED_EXTENSIONS = '1.2.840.113549.1.9.14';
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
 
-/** As a kubelet: a new key each time, unless there is one already. */
-export function newSigningRequest(wanted: Wanted, privateKey: KeyObject = newKey()): NewRequest {
+/** Creates a request, by default for a new key like a kubelet. */
+export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyObject = newKey()): NewRequest {
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const info = new CertificationRequestInfo({
     subject: subjectOf(wanted),
@@ -55,21 +55,21 @@ export function newSigningRequest(wanted: Wanted, privateKey: KeyObject = newKey
   });
   return {
     request: pem('CERTIFICATE REQUEST', Buffer.from(AsnConvert.serialize(request))),
-    key: keyText(privateKey),
+    key: encodeKey(privateKey),
   };
 }
 
-/** That of RSA has parameters, which are none (RFC 4055). */
+/** RSA requires NULL parameters (RFC 4055). */
 const algorithmOf = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
   asymmetricKeyType === 'rsa'
     ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null })
     : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
 
-/** Whose certificate it is, in the order of a kubelet. */
-export function subjectOf({ commonName, organization }: Omit<Wanted, 'names'>): Name {
-  const part = (type: string, utf8String: string) =>
+/** Builds a subject with the attributes in a kubelet's order. */
+export function subjectOf({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
+  const attribute = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
-  return new Name([part(ORGANIZATION, organization), part(COMMON_NAME, commonName)]);
+  return new Name([attribute(ORGANIZATION, organization), attribute(COMMON_NAME, commonName)]);
 }
 
 function attributesOf({ dnsNames, ips }: AlternativeNames): Attributes {

@@ -1,4 +1,4 @@
-/** The Node, its lease and its CSINode at the API server: what fills the ports of the machines that keep them. */
+/** Services behind the ports of the machines that maintain the Node, its lease and its CSINode at the API server. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -23,11 +23,11 @@ import type { MirrorPort } from '../pods/mirrorPods.ts';
 import { heartbeatClient } from './heartbeat.ts';
 import { NodeLease } from './nodeLease.ts';
 import { NodeStatus } from './nodeStatus.ts';
-import { type OwnNode, seenNode } from './ownNode.ts';
+import { type OwnNode, ownNodeState } from './ownNode.ts';
 
 export interface ClusterNodeParts {
   readonly client: KubeClient;
-  /** Its own, so that no other traffic holds the lease up. */
+  /** A dedicated client, so that other traffic does not delay the lease. */
   readonly leaseClient: KubeClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -35,24 +35,27 @@ export interface ClusterNodeParts {
   readonly ownNode: Pick<OwnNode, 'current'>;
   readonly describe: (images: readonly NodeImage[]) => NodeObject;
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
-  /** How often the status is looked at, in milliseconds: no try of a heartbeat takes longer. */
+  /** Interval between checks of the status, in milliseconds. Also limits each attempt of a heartbeat. */
   readonly statusCheckMs: number;
   /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
-  /** The status is written again after so long, whatever it is, in milliseconds. */
+  /** Interval at which an unchanged status is written, in milliseconds. */
   readonly statusReportMs: number;
-  /** Absent: no cloud's controller tells its addresses. */
+  /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** Whether the node registers itself; else somebody else makes its Node. */
+  /** Whether the node registers itself. Otherwise, someone else must create its Node. */
   readonly registers: boolean;
-  /** Whether the controller of the cluster attaches volumes to the node. */
+  /** Whether the cluster's attach-detach controller attaches volumes to the node. */
   readonly attachesByController: boolean;
-  /** Is told the UID of the Node when that is registered. */
+  /** Called with the Node's UID after registration. */
   readonly onNodeUid?: (uid: string) => void;
 }
 
-/** What clusters once did themselves is for storage drivers to do: controllers look here whether a node knows it. */
-const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
+/**
+ * In-tree volume plugins that were migrated to CSI drivers. Controllers check this annotation to see whether a node
+ * supports the migration.
+ */
+const MIGRATED_PLUGINS_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 const MIGRATED_PLUGINS: readonly string[] = [
   'kubernetes.io/aws-ebs',
   'kubernetes.io/azure-disk',
@@ -63,39 +66,42 @@ const MIGRATED_PLUGINS: readonly string[] = [
   'kubernetes.io/vsphere-volume',
 ];
 
-/** As an agent of another version may have left it; the same object where nothing has to change. */
-function withMigrated(found: ServerCsiNode): ServerCsiNode {
-  const { annotations = {} } = found.metadata;
-  const known = new Set((lookUp(annotations, MIGRATED) ?? '').split(','));
-  if (known.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => known.has(name))) return found;
-  const changed = { ...annotations, [MIGRATED]: MIGRATED_PLUGINS.join() };
-  return { ...found, metadata: { ...found.metadata, annotations: changed } };
+/**
+ * Updates the annotation, which an agent of a different version may have written. Returns the same object if nothing
+ * changes.
+ */
+function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
+  const { annotations = {} } = csiNode.metadata;
+  const current = new Set((lookUp(annotations, MIGRATED_PLUGINS_ANNOTATION) ?? '').split(','));
+  if (current.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => current.has(name))) return csiNode;
+  const changed = { ...annotations, [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
+  return { ...csiNode, metadata: { ...csiNode.metadata, annotations: changed } };
 }
 
-/** What is asked of the API server about the node itself. */
+/** Ports whose requests concern the node itself. */
 export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type Ports = Pick<Services, ClusterPort>;
 
-/** A try of a heartbeat takes no longer, in milliseconds: that several fit in a lease. */
-const LONGEST_TRY_MS = 10_000;
+/** Maximum duration of an attempt of a heartbeat, in milliseconds, so that several fit into a lease. */
+const MAX_ATTEMPT_MS = 10_000;
 
 export class ClusterNode {
   readonly #parts: ClusterNodeParts;
   readonly #lease: NodeLease;
   readonly #status: NodeStatus;
-  readonly #tryMs: number;
+  readonly #attemptMs: number;
 
   constructor(parts: ClusterNodeParts) {
     const { client, leaseClient, leaseSeconds, statusCheckMs, statusReportMs } = parts;
-    const tryMs = Math.min(statusCheckMs, leaseSeconds * 1_000, LONGEST_TRY_MS);
+    const attemptMs = Math.min(statusCheckMs, leaseSeconds * 1_000, MAX_ATTEMPT_MS);
     this.#parts = parts;
-    this.#tryMs = tryMs;
-    this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, tryMs), seconds: leaseSeconds });
+    this.#attemptMs = attemptMs;
+    this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, attemptMs), leaseSeconds });
     this.#status = new NodeStatus({
-      // As that of a kubelet it waits behind nothing else that the node asks.
+      // Like a kubelet's heartbeat client, exempt from the rate limit of the node's other requests.
       ...parts,
-      client: heartbeatClient(client.unlimited(), tryMs),
-      reportMs: statusReportMs,
+      client: heartbeatClient(client.unlimited(), attemptMs),
+      reportIntervalMs: statusReportMs,
       describe: (options) => this.#describe(options),
     });
   }
@@ -106,7 +112,7 @@ export class ClusterNode {
       this.#parts.onNodeUid?.(registered.uid);
       return registered;
     },
-    readNode: async (_input, options) => seenNode(await this.#get({ ...options, timeoutMs: this.#tryMs })),
+    readNode: async (_input, options) => ownNodeState(await this.#get({ ...options, timeoutMs: this.#attemptMs })),
     ensureCsiNode: async ({ uid }, options) => {
       await this.#ensureCsiNode(uid, options);
       return null;
@@ -128,7 +134,7 @@ export class ClusterNode {
     const node = await this.#describe(options);
     const created = await this.#create(node, options);
     const { uid } = (created ?? (await this.#adopt(node, options))).metadata;
-    // As in a kubelet nothing was known of these before, whatever the server has; Ready is not among them.
+    // Like a kubelet, report every condition except Ready as changed, whatever the server has.
     const conditions = node.status.conditions.filter(({ type }) => type !== 'Ready');
     const events = conditions.flatMap((each) => conditionEvents(nodeName, each));
     return { uid, events, ...(created === undefined ? {} : { isNew: true }) };
@@ -141,20 +147,20 @@ export class ClusterNode {
         `POST ${NODES}`,
       );
     } catch (error) {
-      // It is there already, or it is not for the node to make it.
+      // The Node already exists, or the node may not create it.
       if (isConflict(error) || isForbidden(error)) return undefined;
       throw error;
     }
   }
 
-  /** Brings a Node that somebody has made up to date, as far as that is for the node. */
+  /** Updates an existing Node in the fields that the node owns. */
   async #adopt(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#parts;
-    const found = await this.#get(options);
-    const wanted = registrationPatch(node, found, this.#parts);
-    if (wanted === undefined) return found;
+    const existing = await this.#get(options);
+    const patch = registrationPatch(node, existing, this.#parts);
+    if (patch === undefined) return existing;
     const path = `${nodePath(nodeName)}/status`;
-    return readNode(await client.patch(path, wanted, { ...options, type: NODE }), `PATCH ${path}`);
+    return readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
   }
 
   async #get(options: CallOptions): Promise<ServerNode> {
@@ -166,39 +172,39 @@ export class ClusterNode {
   async #ensureCsiNode(uid: string, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
     const path = csiNodePath(nodeName);
-    const found = await undefinedIfNotFound(async () =>
+    const existing = await undefinedIfNotFound(async () =>
       readCsiNode(await client.get(path, { ...options, type: CSI_NODE }), `GET ${path}`),
     );
-    if (found !== undefined) {
-      const owners = found.metadata.ownerReferences ?? [];
+    if (existing !== undefined) {
+      const owners = existing.metadata.ownerReferences ?? [];
       if (owners.some((owner) => owner.kind === 'Node' && owner.name === nodeName && owner.uid === uid)) {
-        const current = withMigrated(found);
-        if (current !== found) await client.update(path, { ...current, ...CSI_NODE }, options);
+        const updated = withMigratedPlugins(existing);
+        if (updated !== existing) await client.update(path, { ...updated, ...CSI_NODE }, options);
         return;
       }
-      // That of another Node of this name, or of nobody, says nothing of this one.
-      await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: found.metadata.uid } }, options));
+      // A CSINode without this owner belongs to an earlier Node of the same name.
+      await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: existing.metadata.uid } }, options));
     }
-    const annotations = { [MIGRATED]: MIGRATED_PLUGINS.join() };
+    const annotations = { [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
     await client.create(CSI_NODES, { ...CSI_NODE, metadata, spec: { drivers: [] } }, options);
   }
 }
 
-/** Without a cluster there is nobody to ask. */
-const missing = () => Promise.reject(new Error('the node belongs to no cluster'));
+/** Rejects, because the ports of a cluster have no implementation on a node without one. */
+const rejectWithoutCluster = () => Promise.reject(new Error('the node belongs to no cluster'));
 export const noCertificates: Pick<Services, keyof CertificatePorts> = {
-  readCertificate: missing,
-  requestCertificate: missing,
-  awaitCertificate: missing,
+  readCertificate: rejectWithoutCluster,
+  requestCertificate: rejectWithoutCluster,
+  awaitCertificate: rejectWithoutCluster,
 };
 export const noCluster: Ports & Pick<Services, MirrorPort | keyof CertificatePorts> = {
-  registerNode: missing,
-  readNode: missing,
-  ensureCsiNode: missing,
-  putNodeStatus: missing,
-  renewLease: missing,
+  registerNode: rejectWithoutCluster,
+  readNode: rejectWithoutCluster,
+  ensureCsiNode: rejectWithoutCluster,
+  putNodeStatus: rejectWithoutCluster,
+  renewLease: rejectWithoutCluster,
   ...noCertificates,
-  createMirror: missing,
-  removeMirror: missing,
+  createMirror: rejectWithoutCluster,
+  removeMirror: rejectWithoutCluster,
 };

@@ -1,4 +1,4 @@
-/** The Node object as it is at each moment, of what the agent knows. */
+/** Builds the Node object from the agent's current state. */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
@@ -10,27 +10,36 @@ interface DescribedNode {
   readonly name: string;
   readonly born: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
   readonly host: HostIdentity;
-  /** As a cloud knows the node; empty for none. */
+  /** The node's ID in its cloud, or an empty string. */
   readonly providerId?: string;
-  /** Where it serves its own API; absent, or 0: it serves none. */
+  /** Returns the port of the kubelet API. Absent or 0 if the API is not served. */
   readonly servedPort?: (() => number) | undefined;
-  /** Absent: no cloud's controller tells its addresses. */
+  /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Gives the node as it is then, with these images. */
-export function describer(
+/** Returns a function that builds the Node object, with the given images, from the agent's current state. */
+export function nodeDescriber(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
   { name, born, host, providerId = '', cloud, servedPort, clock }: DescribedNode,
 ): (images?: readonly NodeImage[]) => NodeObject {
   const startedAt = clock.now();
-  const known = { name, labels: {}, taints: [], ...born, host, providerId, cloud, startedAt };
+  const base = {
+    name,
+    labels: {},
+    taints: [],
+    ...born,
+    host,
+    providerId,
+    cloud,
+    startedAt,
+  };
   return (images = []) => {
     const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
     return nodeObject({
-      ...known,
+      ...base,
       ...admissionNode,
       ...facts,
       addresses,

@@ -1,38 +1,42 @@
-/** What a node's heartbeats ask the API server: each try in good time, and by a new connection where one may be dead. */
+/** Limits the requests of a node's heartbeats in time and reconnects after failures. */
 import { UnexpectedResponse } from '../../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
 
 export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'patch'>;
 
-/** So often in a row nobody may answer before the connections are given up (`tryUpdateNodeStatus` of a kubelet). */
-const MOST_FAILURES = 1;
+/**
+ * Maximum number of consecutive attempts without a response before reconnecting (`tryUpdateNodeStatus` of a kubelet).
+ */
+const MAX_FAILURES = 1;
 
 /**
- * Asks through a client. A connection whose other end is gone without a word is noticed by its silence after longer than a
- * lease allows: from the second try on that nobody answers, the next one goes over a new connection.
+ * Returns a client whose requests time out after at most `timeoutMs`. A broken connection would only be detected by its
+ * silence after longer than a lease lasts, so from the second attempt without a response on, the next one uses a new
+ * connection.
  */
 export function heartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
   let failures = 0;
-  async function attempt(options: CallOptions, ask: (within: CallOptions) => Promise<unknown>): Promise<unknown> {
+  async function attempt(options: CallOptions, request: (limited: CallOptions) => Promise<unknown>): Promise<unknown> {
     try {
-      const answer = await ask({ ...options, timeoutMs: Math.min(timeoutMs, options.timeoutMs ?? timeoutMs) });
+      const response = await request({ ...options, timeoutMs: Math.min(timeoutMs, options.timeoutMs ?? timeoutMs) });
       failures = 0;
-      return answer;
+      return response;
     } catch (error) {
       if (options.signal.aborted) throw error;
-      failures = isAnswer(error) ? 0 : failures + 1;
-      if (failures > MOST_FAILURES) client.reconnect();
+      failures = isResponse(error) ? 0 : failures + 1;
+      if (failures > MAX_FAILURES) client.reconnect();
       throw error;
     }
   }
   return {
-    get: (path, options) => attempt(options, (within) => client.get(path, { ...options, ...within })),
-    create: (path, object, options) => attempt(options, (within) => client.create(path, object, within)),
-    update: (path, object, options) => attempt(options, (within) => client.update(path, object, within)),
-    patch: (path, patch, options) => attempt(options, (within) => client.patch(path, patch, { ...options, ...within })),
+    get: (path, options) => attempt(options, (limited) => client.get(path, { ...options, ...limited })),
+    create: (path, object, options) => attempt(options, (limited) => client.create(path, object, limited)),
+    update: (path, object, options) => attempt(options, (limited) => client.update(path, object, limited)),
+    patch: (path, patch, options) =>
+      attempt(options, (limited) => client.patch(path, patch, { ...options, ...limited })),
   };
 }
 
-/** Somebody has answered, even if not what was asked for. */
-const isAnswer = (error: unknown): boolean => error instanceof KubeError || error instanceof UnexpectedResponse;
+/** Whether the server has responded, even if with an error. */
+const isResponse = (error: unknown): boolean => error instanceof KubeError || error instanceof UnexpectedResponse;

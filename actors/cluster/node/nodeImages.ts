@@ -1,4 +1,4 @@
-/** The images of a node, as its status lists them: looked at now and then (`image_gc_manager.go` of `pkg/kubelet/images`). */
+/** The images that the node's status lists, refreshed periodically (`image_gc_manager.go` of `pkg/kubelet/images`). */
 
 import { type Clock, steadyClock } from '../../../base/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
@@ -7,49 +7,49 @@ import type { NodeImage } from '../../../kubernetes/node/nodeObject.ts';
 export interface NodeImagesParts {
   readonly cri: Pick<Cri, 'listImages'>;
   readonly clock: Clock;
-  /** How many of them are listed; -1: all. */
-  readonly most: number;
+  /** Maximum number of listed images. -1 means no limit. */
+  readonly maxImages: number;
 }
 
-/** The list may be so old. */
-const FRESH_MS = 30_000;
-/** A runtime that takes longer holds up nothing: what it had stands. */
-const ANSWER_WITHIN_MS = 2_000;
-const MOST_NAMES = 5;
+/** Maximum age of the list. */
+const MAX_AGE_MS = 30_000;
+/** Timeout of the runtime's response. The previous list is used after a timeout, so that the status is not delayed. */
+const TIMEOUT_MS = 2_000;
+const MAX_NAMES = 5;
 
 export class NodeImages {
   readonly #parts: NodeImagesParts;
-  readonly #steady: Clock;
+  readonly #steadyClock: Clock;
   #images: readonly NodeImage[] = [];
   #listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: NodeImagesParts) {
     this.#parts = parts;
-    this.#steady = steadyClock(parts.clock);
+    this.#steadyClock = steadyClock(parts.clock);
   }
 
-  /** The largest first. */
+  /** Returns the images, largest first. */
   async list(signal: AbortSignal): Promise<readonly NodeImage[]> {
-    const now = this.#steady.now();
-    if (now - this.#listedAt < FRESH_MS) return this.#images;
+    const now = this.#steadyClock.now();
+    if (now - this.#listedAt < MAX_AGE_MS) return this.#images;
     try {
-      this.#images = await this.#ask(signal);
+      this.#images = await this.#fetch(signal);
       this.#listedAt = now;
     } catch {
-      // As long as a runtime is away nobody knows of others: the node says why it is not ready.
+      // While the runtime is unavailable, the previous list is used. The node's conditions report the reason.
     }
     return this.#images;
   }
 
-  async #ask(signal: AbortSignal): Promise<NodeImage[]> {
-    const { cri, most } = this.#parts;
-    const { images } = await cri.listImages({ filter: undefined }, { signal, timeoutMs: ANSWER_WITHIN_MS });
-    const all = images
+  async #fetch(signal: AbortSignal): Promise<NodeImage[]> {
+    const { cri, maxImages } = this.#parts;
+    const { images } = await cri.listImages({ filter: undefined }, { signal, timeoutMs: TIMEOUT_MS });
+    const sorted = images
       .map(({ repoDigests, repoTags, size }) => ({
-        names: [...repoDigests, ...repoTags].slice(0, MOST_NAMES),
+        names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
         sizeBytes: Number(size),
       }))
       .sort((one, other) => other.sizeBytes - one.sizeBytes);
-    return most < 0 ? all : all.slice(0, most);
+    return maxImages < 0 ? sorted : sorted.slice(0, maxImages);
   }
 }

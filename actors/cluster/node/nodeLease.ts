@@ -8,51 +8,51 @@ import { ownerNode, readLease, readNode, type ServerLease, undefinedIfNotFound }
 import type { HeartbeatClient } from './heartbeat.ts';
 
 export interface NodeLeaseParts {
-  /** Its own, so that no other traffic holds the lease up. */
+  /** A dedicated client, so that other traffic does not delay the lease. */
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
   /** Duration of the lease in seconds. */
-  readonly seconds: number;
+  readonly leaseSeconds: number;
 }
 
-/** So often it is renewed in one go, without asking how it is, before it is read again. */
-const TRIES = 5;
+/** Maximum number of attempts to update the cached lease before it is read again. */
+const MAX_ATTEMPTS = 5;
 
 export class NodeLease {
   readonly #parts: NodeLeaseParts;
-  #known: ServerLease | undefined;
+  #lease: ServerLease | undefined;
 
   constructor(parts: NodeLeaseParts) {
     this.#parts = parts;
   }
 
-  /** False where there is none, and no Node either for which to make it. */
+  /** Renews or creates the lease. Returns false if there is neither a lease nor a Node to own it. */
   async renew(options: CallOptions): Promise<boolean> {
-    if (this.#known !== undefined && (await this.#tryUpdating(this.#known, options))) return true;
-    this.#known = undefined;
-    const found = await this.#find(options);
-    if (found === undefined) return await this.#create(options);
-    await this.#update(found, options);
+    if (this.#lease !== undefined && (await this.#tryUpdateCached(this.#lease, options))) return true;
+    this.#lease = undefined;
+    const lease = await this.#get(options);
+    if (lease === undefined) return await this.#create(options);
+    await this.#update(lease, options);
     return true;
   }
 
-  /** Whether it could be renewed as it was known. */
-  async #tryUpdating(known: ServerLease, options: CallOptions): Promise<boolean> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
+  /** Updates the lease without reading it first. Returns false if it must be read. */
+  async #tryUpdateCached(lease: ServerLease, options: CallOptions): Promise<boolean> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       try {
-        await this.#update(known, options);
+        await this.#update(lease, options);
         return true;
       } catch (error) {
         if (options.signal.aborted) throw error;
-        // Somebody else has written it, or it is gone: it has to be read.
+        // Another client has changed or deleted the lease.
         if (isConflict(error)) return false;
       }
     }
     return false;
   }
 
-  async #find(options: CallOptions): Promise<ServerLease | undefined> {
+  async #get(options: CallOptions): Promise<ServerLease | undefined> {
     const { client, nodeName } = this.#parts;
     const path = leasePath(nodeName);
     return undefinedIfNotFound(async () =>
@@ -60,25 +60,25 @@ export class NodeLease {
     );
   }
 
-  async #update(known: ServerLease, options: CallOptions): Promise<void> {
+  async #update(lease: ServerLease, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
-    const isOwned = (known.metadata.ownerReferences ?? []).length > 0;
-    // It is renewed even if its owner cannot be had: nothing else shows that the node is alive.
-    const owners = isOwned ? [] : await this.#owners(options).catch(() => []);
+    const isOwned = (lease.metadata.ownerReferences ?? []).length > 0;
+    // The lease is renewed even if its owner cannot be read, because nothing else shows that the node is alive.
+    const owners = isOwned ? [] : await this.#ownerReferences(options).catch(() => []);
     const path = leasePath(nodeName);
-    this.#known = readLease(await client.update(path, this.#after(known, owners), options), `PUT ${path}`);
+    this.#lease = readLease(await client.update(path, this.#renewed(lease, owners), options), `PUT ${path}`);
   }
 
   async #create(options: CallOptions): Promise<boolean> {
-    const owners = await this.#owners(options);
+    const owners = await this.#ownerReferences(options);
     if (owners.length === 0) return false;
-    const made = await this.#parts.client.create(LEASES, this.#after(undefined, owners), options);
-    this.#known = readLease(made, `POST ${LEASES}`);
+    const created = await this.#parts.client.create(LEASES, this.#renewed(undefined, owners), options);
+    this.#lease = readLease(created, `POST ${LEASES}`);
     return true;
   }
 
-  /** The Node as its owner; nothing where there is none. */
-  async #owners(options: CallOptions) {
+  /** Returns the owner reference to the Node, or an empty array if there is no Node. */
+  async #ownerReferences(options: CallOptions) {
     const { client, nodeName } = this.#parts;
     const path = nodePath(nodeName);
     const node = await undefinedIfNotFound(async () =>
@@ -87,9 +87,9 @@ export class NodeLease {
     return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
   }
 
-  #after(known: ServerLease | undefined, owners: readonly object[]) {
-    const { nodeName, clock, seconds } = this.#parts;
-    const { metadata = {}, spec = {} } = known ?? {};
+  #renewed(lease: ServerLease | undefined, owners: readonly object[]) {
+    const { nodeName, clock, leaseSeconds } = this.#parts;
+    const { metadata = {}, spec = {} } = lease ?? {};
     return {
       ...LEASE,
       metadata: {
@@ -98,10 +98,15 @@ export class NodeLease {
         namespace: 'kube-node-lease',
         ...(owners.length > 0 ? { ownerReferences: owners } : {}),
       },
-      spec: { holderIdentity: nodeName, ...spec, leaseDurationSeconds: seconds, renewTime: microTime(clock.now()) },
+      spec: {
+        holderIdentity: nodeName,
+        ...spec,
+        leaseDurationSeconds: leaseSeconds,
+        renewTime: microTime(clock.now()),
+      },
     };
   }
 }
 
-/** With microseconds, as the API has it. */
-const microTime = (at: number): string => new Date(at).toISOString().replace('Z', '000Z');
+/** Formats a MicroTime. */
+const microTime = (timeMs: number): string => new Date(timeMs).toISOString().replace('Z', '000Z');

@@ -1,4 +1,4 @@
-/** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
+/** Reports the node's status to the API server (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
@@ -23,37 +23,38 @@ export interface NodeStatusParts {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;
-  /** What the server has, as far as the node has heard. */
+  /** The Node as last reported by the watch. */
   readonly ownNode: Pick<OwnNode, 'current'>;
-  /** The node as it is. */
   readonly describe: (options: CallOptions) => Promise<NodeObject>;
-  /** Absent: no cloud's controller tells its addresses. */
+  /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** The status is written again after so long, whatever it is, in milliseconds. */
-  readonly reportMs: number;
+  /** Interval at which an unchanged status is written, in milliseconds. */
+  readonly reportIntervalMs: number;
 }
 
 export interface PutStatus {
   readonly isWritten: boolean;
-  /** What the node has come to since the server heard of it last. */
+  /** Events to emit for changes since the last report. */
   readonly events: readonly EventMessage[];
 }
 
-/** So often it is tried in one go: at first over the Node that is known, then over what the server says. */
-const TRIES = 5;
+/** Maximum number of attempts. The first one uses the watched Node, later ones read it from the server. */
+const MAX_ATTEMPTS = 5;
 
 export class NodeStatus {
   readonly #parts: NodeStatusParts;
-  /** When the server has heard all of it last, by the clock's `monotonic`: setting a clock back delays nothing. */
-  #toldAt: number | undefined;
-  /** What it answered to that: for a moment newer than what is heard of it. */
-  #answer: ServerNode | undefined;
-  /** Added to the time until it is written again: not all nodes write when all their servers come back. */
+  /**
+   * Time of the last complete report on the monotonic clock, so that a clock that is set back does not delay reports.
+   */
+  #reportedAt: number | undefined;
+  /** The server's response to the last write, which may be newer than the watched Node. */
+  #response: ServerNode | undefined;
+  /** Random delay of the next periodic report, so that not all nodes write at the same time after an outage. */
   #delayMs = 0;
-  /** What a server of an earlier version did not keep of what it was told. */
-  #unkept: JsonFields | undefined;
+  /** The part of the last report that the server did not store, as older servers ignore unknown fields. */
+  #ignoredChange: JsonFields | undefined;
   #isUnschedulable = false;
-  #hasToldReboot = false;
+  #hasReportedReboot = false;
 
   constructor(parts: NodeStatusParts) {
     this.#parts = parts;
@@ -61,45 +62,49 @@ export class NodeStatus {
 
   async put(options: CallOptions): Promise<PutStatus> {
     const node = await this.#parts.describe(options);
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        const found = await this.#found(tries, options);
-        return await this.#tryOn(found, withCloudAddresses(node, this.#parts.cloud, found.status), options);
+        const serverNode = await this.#readServerNode(attempt, options);
+        const described = withCloudAddresses(node, this.#parts.cloud, serverNode.status);
+        return await this.#report(serverNode, described, options);
       } catch (error) {
-        if (options.signal.aborted || tries === TRIES || this.#isAway(error)) throw error;
+        if (options.signal.aborted || attempt === MAX_ATTEMPTS || this.#isUnreachable(error)) throw error;
       }
     }
   }
 
-  /** Nobody follows the Node, and nobody answers either: there is no server to try it with. */
-  #isAway(error: unknown): boolean {
+  /**
+   * Whether the server is unreachable, since neither the watch nor the request has succeeded. Retrying is pointless.
+   */
+  #isUnreachable(error: unknown): boolean {
     return this.#parts.ownNode.current === undefined && !(error instanceof KubeError);
   }
 
-  async #found(tries: number, options: CallOptions): Promise<ServerNode> {
+  async #readServerNode(attempt: number, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName, ownNode } = this.#parts;
-    const heard = tries === 1 ? ownNode.current : undefined;
-    if (heard === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
+    const watched = attempt === 1 ? ownNode.current : undefined;
+    if (watched === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
     const path = nodePath(nodeName);
-    if (heard === undefined) return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
-    const known = parseNode(heard);
-    return this.#answer !== undefined && isNewer(this.#answer, known) ? this.#answer : known;
+    if (watched === undefined) return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
+    const parsed = parseNode(watched);
+    return this.#response !== undefined && isNewer(this.#response, parsed) ? this.#response : parsed;
   }
 
-  async #tryOn(found: ServerNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
-    const { clock, jitter, reportMs } = this.#parts;
-    const metadata = wrongMetadata(node, found);
-    const change = nodeStatusChange(found.status, node);
-    const isChanged = metadata !== undefined || (change !== undefined && !sameValue(change, this.#unkept));
-    const isFirst = this.#toldAt === undefined;
-    const isDue = this.#toldAt !== undefined && clock.monotonic() - this.#toldAt >= reportMs + this.#delayMs;
-    const patch = nodeStatusPatch(found.status, node);
+  async #report(serverNode: ServerNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
+    const { clock, jitter, reportIntervalMs } = this.#parts;
+    const metadata = metadataFixes(node, serverNode);
+    const change = nodeStatusChange(serverNode.status, node);
+    const isChanged = metadata !== undefined || (change !== undefined && !sameValue(change, this.#ignoredChange));
+    const isFirst = this.#reportedAt === undefined;
+    const isDue =
+      this.#reportedAt !== undefined && clock.monotonic() - this.#reportedAt >= reportIntervalMs + this.#delayMs;
+    const patch = nodeStatusPatch(serverNode.status, node);
     const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
     if (mustWrite) await this.#write({ ...(metadata && { metadata }), status: patch ?? {} }, node, options);
-    if (isChanged || isFirst) this.#delayMs = reportMs * (jitter() - 0.5);
+    if (isChanged || isFirst) this.#delayMs = reportIntervalMs * (jitter() - 0.5);
     else if (mustWrite) this.#delayMs = 0;
-    if (mustWrite || isFirst) this.#toldAt = clock.monotonic();
-    return { isWritten: mustWrite, events: this.#eventsOf(found, node) };
+    if (mustWrite || isFirst) this.#reportedAt = clock.monotonic();
+    return { isWritten: mustWrite, events: this.#eventsOf(serverNode, node) };
   }
 
   async #write(
@@ -109,16 +114,16 @@ export class NodeStatus {
   ): Promise<void> {
     const { client, nodeName } = this.#parts;
     const path = `${nodePath(nodeName)}/status`;
-    const answer = readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
-    this.#answer = answer;
-    this.#unkept = nodeStatusChange(answer.status, node);
+    const response = readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
+    this.#response = response;
+    this.#ignoredChange = nodeStatusChange(response.status, node);
   }
 
-  /** In the order of a kubelet. */
+  /** Returns events in the order in which a kubelet emits them. */
   #eventsOf({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {
     const { nodeName } = this.#parts;
     const events = [
-      ...this.#rebootOf(status, node),
+      ...this.#rebootEvents(status, node),
       ...changedConditions(status, node).flatMap((condition) => conditionEvents(nodeName, condition)),
     ];
     if (unschedulable !== this.#isUnschedulable)
@@ -127,29 +132,31 @@ export class NodeStatus {
     return events;
   }
 
-  #rebootOf(server: JsonFields, { status: { nodeInfo } }: NodeObject): EventMessage[] {
+  #rebootEvents(server: JsonFields, { status: { nodeInfo } }: NodeObject): EventMessage[] {
     const { nodeName } = this.#parts;
     const { bootID } = nodeInfo;
     const info = lookUp(server, 'nodeInfo');
-    const before = typeof info === 'object' && info !== null && 'bootID' in info ? info.bootID : '';
-    if (this.#hasToldReboot || before === '' || before === bootID) return [];
-    this.#hasToldReboot = true;
+    const previousBootId = typeof info === 'object' && info !== null && 'bootID' in info ? info.bootID : '';
+    if (this.#hasReportedReboot || previousBootId === '' || previousBootId === bootID) return [];
+    this.#hasReportedReboot = true;
     return [warning('Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootID}`)];
   }
 }
 
-/** What of a Node's labels and annotations is not as its node needs it. */
-function wrongMetadata(node: NodeObject, { metadata: found }: ServerNode): object | undefined {
-  const wrong = {
-    labels: labelFixes(node, found.labels),
-    annotations: cloudAnnotationFixes(node, found.annotations),
+/** Returns the labels and annotations of the Node to correct, or undefined if there are none. */
+function metadataFixes(node: NodeObject, { metadata }: ServerNode): object | undefined {
+  const fixes = {
+    labels: labelFixes(node, metadata.labels),
+    annotations: cloudAnnotationFixes(node, metadata.annotations),
   };
-  const fields = Object.entries(wrong).filter(([, values]) => Object.keys(values).length > 0);
+  const fields = Object.entries(fixes).filter(([, values]) => Object.keys(values).length > 0);
   return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 
-/** Versions of one kind of objects are numbers that grow. */
-function isNewer({ metadata: one }: ServerNode, { metadata: other }: ServerNode): boolean {
-  const [answered, heard] = [one, other].map(({ resourceVersion = '' }) => Number(resourceVersion));
-  return one.uid === other.uid && Number(answered) > Number(heard);
+/** Compares resource versions, which are increasing numbers within a resource type. */
+function isNewer({ metadata: response }: ServerNode, { metadata: watched }: ServerNode): boolean {
+  const [responseVersion, watchedVersion] = [response, watched].map(({ resourceVersion = '' }) =>
+    Number(resourceVersion),
+  );
+  return response.uid === watched.uid && Number(responseVersion) > Number(watchedVersion);
 }

@@ -1,4 +1,4 @@
-/** The node's own Node object as the API server has it, as far as the node has heard. */
+/** The Node object of this node as last reported by the watch. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { sameValue } from '../../../base/sameValue.ts';
@@ -12,22 +12,22 @@ import type { NodeFact } from '../../../machines/shared/events.ts';
 import { parseNode } from '../nodeObjects.ts';
 import type { Watch } from '../watch.ts';
 
-/** The Node, and what of it concerns the node. */
-interface Kept {
+/** The watched Node, with its parsed state. */
+interface WatchedNode {
   readonly object: KubeObject;
-  readonly seen: OwnNodeState;
+  readonly state: OwnNodeState;
 }
 
 export class OwnNode {
   #object: KubeObject | null = null;
-  #isFollowed = false;
-  readonly #heard = Promise.withResolvers<void>();
-  /** Is called when the server has sent the Node. */
+  #isWatching = false;
+  readonly #firstList = Promise.withResolvers<void>();
+  /** Called after each change of the Node. */
   onChange: () => void = () => {};
 
-  /** As the server has it now; null where it has none, undefined where nobody can tell. */
+  /** The current Node. Null if the server has none, undefined while the watch is disconnected. */
   get current(): KubeObject | null | undefined {
-    return this.#isFollowed ? this.#object : undefined;
+    return this.#isWatching ? this.#object : undefined;
   }
 
   /**
@@ -38,63 +38,66 @@ export class OwnNode {
     return this.#object === null ? '' : (parseNode(this.#object).spec.podCIDRs ?? []).join(',');
   }
 
-  /** Resolves once the server has said which Node there is, be it none, or the signal aborts. */
-  heard(signal: AbortSignal): Promise<void> {
+  /** Resolves after the first list, even if it is empty, or when the signal aborts. */
+  listed(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     const aborted = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
-    return Promise.race([this.#heard.promise, aborted]);
+    return Promise.race([this.#firstList.promise, aborted]);
   }
 
-  /** All that the server has under the node's name. */
-  take([object]: readonly KubeObject[]): void {
+  /** Replaces the Node with the list of objects of its name. */
+  replace([object]: readonly KubeObject[]): void {
     this.#object = object ?? null;
-    this.#heard.resolve();
+    this.#firstList.resolve();
     this.onChange();
   }
 
-  step({ state }: ReflectorStep): void {
-    this.#isFollowed = state === 'watching';
+  updateState({ state }: ReflectorStep): void {
+    this.#isWatching = state === 'watching';
   }
 }
 
-/** Follows it, and tells what of it concerns the node when that has changed; `onUid` hears which Node it is now. */
+/**
+ * Returns a watch of the node's own Node. Sends its state to the node agent when that has changed. `onUid` is called
+ * with the UID of a new Node.
+ */
 export function ownNodeWatch(
   ownNode: OwnNode,
   nodeName: string,
   clock: Pick<Clock, 'now'>,
   onUid: (uid: string) => void = () => {},
-): Watch<Kept> {
-  let told: OwnNodeState | null | undefined;
+): Watch<WatchedNode> {
+  let reported: OwnNodeState | null | undefined;
   return {
     name: 'Node',
     place: `the Node ${nodeName}`,
     path: NODES,
     type: NODE,
     query: { fieldSelector: `metadata.name=${nodeName}` },
-    onStep: (step) => ownNode.step(step),
-    // One that cannot be read is told as a problem, and ends no watch.
-    transform: (object) => ({ object, seen: seenNode(object) }),
-    onSet: (kept, send: (fact: NodeFact) => void) => {
-      ownNode.take(kept.map(({ object }) => object));
-      const node = kept[0]?.seen ?? null;
-      if (told !== undefined && sameValue(told, node)) return;
-      if (node !== null && node.uid !== told?.uid) onUid(node.uid);
-      told = node;
+    onStep: (step) => ownNode.updateState(step),
+    // The watch reports an unreadable Node as a problem and continues.
+    transform: (object) => ({ object, state: ownNodeState(object) }),
+    onSet: (objects, send: (fact: NodeFact) => void) => {
+      ownNode.replace(objects.map(({ object }) => object));
+      const node = objects[0]?.state ?? null;
+      if (reported !== undefined && sameValue(reported, node)) return;
+      if (node !== null && node.uid !== reported?.uid) onUid(node.uid);
+      reported = node;
       send({ type: 'cluster.nodeSeen', node, at: clock.now() });
     },
   };
 }
 
-/** What of a Node concerns its node. */
-export function seenNode(object: unknown): OwnNodeState {
+/** Extracts the state of a Node that concerns its agent. */
+export function ownNodeState(object: unknown): OwnNodeState {
   const { metadata, spec, status } = parseNode(object);
   const { uid, labels = {}, deletionTimestamp } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
     const effect = EFFECTS.find((each) => each === name);
     return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
   });
-  const extended = extendedIn(status.allocatable);
-  const isAny = Object.keys(extended).length > 0;
+  const extended = extendedResourcesIn(status.allocatable);
+  const hasExtended = Object.keys(extended).length > 0;
   const addresses = addressesIn(status.addresses);
   return {
     uid,
@@ -102,12 +105,12 @@ export function seenNode(object: unknown): OwnNodeState {
     taints,
     isDoubted: isDoubted(status.conditions),
     ...(deletionTimestamp === undefined ? {} : { isBeingDeleted: true }),
-    ...(isAny ? { extended } : {}),
+    ...(hasExtended ? { extended } : {}),
     ...(addresses.length > 0 ? { addresses } : {}),
   };
 }
 
-function extendedIn(allocatable: unknown): Record<string, number> {
+function extendedResourcesIn(allocatable: unknown): Record<string, number> {
   const amounts = Object.entries(typeof allocatable === 'object' && allocatable !== null ? allocatable : {});
   const extended = amounts.filter(([name]) => isExtendedResource(name));
   return Object.fromEntries(extended.map(([name, amount]) => [name, wholeValue(String(amount))]));
@@ -120,9 +123,9 @@ const addressesIn = (addresses: unknown): readonly NodeAddress[] =>
       )
     : [];
 
-/** What others may mean is not for this node to act on. */
+/** Taint effects that this node acts on. */
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** As a controller writes it that has not heard of the node for a while. */
+/** Whether the node lifecycle controller has marked the node unreachable, because it missed heartbeats. */
 const isDoubted = (conditions: unknown): boolean =>
   Array.isArray(conditions) && conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown');

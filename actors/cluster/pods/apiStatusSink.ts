@@ -156,11 +156,11 @@ export class ApiStatusSink implements StatusSink {
   }
 
   async #delete(report: StatusReport, uid: string, options: CallOptions): Promise<void> {
-    const how = { gracePeriodSeconds: 0, preconditions: { uid } };
+    const deleteOptions = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
-      await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), how, options));
+      await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), deleteOptions, options));
     } catch (error) {
-      // Another pod has this name by now.
+      // A different pod has this name by now.
       if (!isConflict(error)) throw error;
     }
   }
@@ -179,8 +179,8 @@ export class ApiStatusSink implements StatusSink {
   }
 }
 
-const readPod = (answer: unknown, asked: string): ServerPod =>
-  parseResponse(podSchema, answer, { request: asked, expected: 'a Pod' });
+const readPod = (response: unknown, request: string): ServerPod =>
+  parseResponse(podSchema, response, { request, expected: 'a Pod' });
 
 const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 

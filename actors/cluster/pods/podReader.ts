@@ -58,9 +58,9 @@ export class PodReader {
   }
 
   #readCached(object: KubeObject): ReadResult {
-    const known = this.#versions.get(object.metadata.uid);
-    if (known?.[0] === object) return known[1];
-    const read = this.#readVersion(object, known);
+    const cached = this.#versions.get(object.metadata.uid);
+    if (cached?.[0] === object) return cached[1];
+    const read = this.#readVersion(object, cached);
     this.#versions.set(object.metadata.uid, [object, read]);
     return read;
   }
@@ -68,19 +68,22 @@ export class PodReader {
   #readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): ReadResult {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
-    const last = read && 'mirror' in read ? undefined : read;
-    const pod = last?.pod && !last.problems ? withChangedStatus({ object: before, pod: last.pod }, object) : undefined;
-    if (last?.pod === undefined || pod === undefined) return this.#readAll(object, last?.pod);
-    return { pod: isEcho(last.pod, pod) ? last.pod : pod };
+    const lastRead = read && 'mirror' in read ? undefined : read;
+    const pod =
+      lastRead?.pod && !lastRead.problems
+        ? withChangedStatus({ object: before, pod: lastRead.pod }, object)
+        : undefined;
+    if (lastRead?.pod === undefined || pod === undefined) return this.#readAll(object, lastRead?.pod);
+    return { pod: isEcho(lastRead.pod, pod) ? lastRead.pod : pod };
   }
 
   /** Falls back to the last readable version, because a field of a newer server must not terminate a running pod. */
-  #readAll(object: KubeObject, last: Pod | undefined): ReadResult {
+  #readAll(object: KubeObject, lastPod: Pod | undefined): ReadResult {
     const { uid } = object.metadata;
     const seenAt = this.#firstSeenAt.get(uid) ?? this.#clock.now();
     this.#firstSeenAt.set(uid, seenAt);
     const read = readApiPod(object, seenAt);
-    return 'problems' in read && last !== undefined ? { ...read, pod: withReadableUpdates(last, object) } : read;
+    return 'problems' in read && lastPod !== undefined ? { ...read, pod: withReadableUpdates(lastPod, object) } : read;
   }
 }
 

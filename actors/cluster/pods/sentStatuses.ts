@@ -11,12 +11,12 @@ import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
 import { statusPatch } from '../../../kubernetes/status/statusPatch.ts';
 import type { StatusReport } from '../../status/statusReports.ts';
 
-const seenSchema = z.looseObject({
+const podSchema = z.looseObject({
   metadata: z.looseObject({ uid: z.string(), resourceVersion: z.optional(z.string()) }),
   status: z._default(z.record(z.string(), z.unknown()), {}),
 });
 
-type ServerPod = z.infer<typeof seenSchema>;
+type ServerPod = z.infer<typeof podSchema>;
 
 interface SentStatus {
   readonly report: StatusReport;
@@ -37,48 +37,48 @@ export class SentStatuses {
   /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
   findEdited(objects: readonly KubeObject[]): readonly string[] {
     const editedUids: string[] = [];
-    let known = 0;
+    let trackedCount = 0;
     for (const object of objects) {
-      const told = this.#sent.get(object.metadata.uid);
-      if (told === undefined) continue;
-      known += 1;
+      const sent = this.#sent.get(object.metadata.uid);
+      if (sent === undefined) continue;
+      trackedCount += 1;
       // Every event of the watch passes all objects, so skip the unchanged ones.
-      if (isLater(object, told.response) && this.#isNewlyEdited(object, told)) editedUids.push(told.report.uid);
+      if (isLater(object, sent.response) && this.#isNewlyEdited(object, sent)) editedUids.push(sent.report.uid);
     }
-    if (known < this.#sent.size) retainKeys(this.#sent, new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (trackedCount < this.#sent.size) retainKeys(this.#sent, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return editedUids;
   }
 
-  #isNewlyEdited(object: KubeObject, told: SentStatus): boolean {
-    const seen = seenSchema.safeParse(object).data;
-    if (seen === undefined) return false;
-    const edited = isEdited(seen, told.response);
-    this.#sent.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { response: seen }) });
-    return edited && !told.edited;
+  #isNewlyEdited(object: KubeObject, sent: SentStatus): boolean {
+    const pod = podSchema.safeParse(object).data;
+    if (pod === undefined) return false;
+    const edited = isEdited(pod, sent.response);
+    this.#sent.set(pod.metadata.uid, { ...sent, edited, ...(edited ? {} : { response: pod }) });
+    return edited && !sent.edited;
   }
 
   /** Returns the newer of the last response and the last version from the watch. */
-  latestVersion(uid: string, seen: KubeObject | undefined): unknown {
-    const answer = this.#sent.get(uid)?.response;
-    if (answer !== undefined && (seen === undefined || !isLater(seen, answer))) return answer;
-    return z.safeParse(seenSchema, seen).data ?? answer;
+  latestVersion(uid: string, watched: KubeObject | undefined): unknown {
+    const response = this.#sent.get(uid)?.response;
+    if (response !== undefined && (watched === undefined || !isLater(watched, response))) return response;
+    return z.safeParse(podSchema, watched).data ?? response;
   }
 
   /** Whether this report was the last one sent for the pod and has not been edited since. */
   isCurrent(report: StatusReport): boolean {
-    const own = this.#sent.get(report.uid);
+    const byUid = this.#sent.get(report.uid);
     // A mirror pod has a different UID than its static pod.
-    const told = report.isStatic === false && own ? [own] : [...this.#sent.values()];
-    return told.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
+    const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sent.values()];
+    return statuses.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
   }
 }
 
 /** A response may arrive after the event of the same change. */
 const isLater = (
-  { metadata: { resourceVersion: seen } }: Pick<KubeObject, 'metadata'>,
-  { metadata: { resourceVersion: told } }: ServerPod,
-) => Number(seen) > Number(told);
+  { metadata: { resourceVersion: watchedVersion } }: Pick<KubeObject, 'metadata'>,
+  { metadata: { resourceVersion: responseVersion } }: ServerPod,
+) => Number(watchedVersion) > Number(responseVersion);
 
 /** Whether the status differs in a part that the node owns. Fields that the server never stored do not count. */
-const isEdited = (seen: ServerPod, answer: ServerPod): boolean =>
-  statusPatch(seen.status, mergedStatus(seen.status, answer.status)) !== undefined;
+const isEdited = (watched: ServerPod, response: ServerPod): boolean =>
+  statusPatch(watched.status, mergedStatus(watched.status, response.status)) !== undefined;

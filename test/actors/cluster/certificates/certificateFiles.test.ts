@@ -107,8 +107,8 @@ test.each(['ENOSPC', 'EACCES', 'EIO'] as const)(
 test('a certificate of another key is never put in use', async () => {
   const { own } = stand();
   const [one, other] = [await pair(), await pair()];
-  await expect(own.write(one.cert, other.key, AT)).rejects.toThrow('expected a certificate of its key');
-  await expect(own.write('', other.key, AT)).rejects.toThrow('expected a certificate in PEM, and there is none');
+  await expect(own.write(one.cert, other.key, AT)).rejects.toThrow('the certificate does not match its private key');
+  await expect(own.write('', other.key, AT)).rejects.toThrow('expected a certificate in PEM, found none');
 });
 
 test.each(['text', '', 'cut', 'of another key'])(
@@ -136,5 +136,5 @@ test('a directory or a file in the place of the link is left alone', async () =>
 
 test('a directory of somebody else says whose it has to be', async () => {
   const { own } = stand(() => ({ code: 'EACCES' }));
-  await expect(own.read()).rejects.toThrow('(it has to belong to the user of the agent)');
+  await expect(own.read()).rejects.toThrow('(it must belong to the user of the agent)');
 });

@@ -85,8 +85,8 @@ test('with a certificate that is good it asks as itself, with one that has expir
 test('whoever denies it, or cannot sign it, is heard', async () => {
   const { clock, server, request, wait } = await stand();
   for (const [decision, reason, words] of [
-    ['deny', 'CertificateDenied', 'its request for a certificate was denied: StandIn, Denied by the policy'],
-    ['fail', 'CertificateFailed', 'its certificate could not be signed: StandIn, Failed by the policy'],
+    ['deny', 'CertificateDenied', 'was denied: StandIn, Denied by the policy'],
+    ['fail', 'CertificateFailed', 'could not be signed: StandIn, Failed by the policy'],
   ] as const) {
     server.signing.decide = () => decision;
     const found = wait(await request());
@@ -113,7 +113,7 @@ test('a request that nobody answers, that is deleted, or whose wait is given up 
   server.signing.decide = () => 'wait';
   const unanswered = wait(await request());
   await clock.advance(15 * MINUTE);
-  await expect(unanswered).rejects.toThrow(/nobody has approved certificate request csr-\w+ within 15 minutes/);
+  await expect(unanswered).rejects.toThrow(/certificate request csr-\w+ was not approved within 15 minutes/);
   const asked = await request();
   const deleted = wait(asked);
   await clock.advance(0);

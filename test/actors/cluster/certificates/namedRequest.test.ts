@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { digestedName, type NamedRequest, whyOther } from '../../../../actors/cluster/certificates/namedRequest.ts';
-import { keyText, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import { digestedName, findMismatch, type NamedRequest } from '../../../../actors/cluster/certificates/namedRequest.ts';
+import { encodeKey, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
@@ -53,22 +53,22 @@ const signed = (to: number) => {
 };
 
 test('what has been asked for by the same key is taken up, whatever has become of it', () => {
-  expect(whyOther(named, found(requestOf()), NOW)).toBeUndefined();
-  expect(whyOther(named, found(requestOf(), SIGNER, signed(NOW + 1_000)), NOW)).toBeUndefined();
-  expect(whyOther(named, found(requestOf(), SIGNER, { conditions: [{ type: 'Denied' }] }), NOW)).toBeUndefined();
+  expect(findMismatch(named, found(requestOf()), NOW)).toBeUndefined();
+  expect(findMismatch(named, found(requestOf(), SIGNER, signed(NOW + 1_000)), NOW)).toBeUndefined();
+  expect(findMismatch(named, found(requestOf(), SIGNER, { conditions: [{ type: 'Denied' }] }), NOW)).toBeUndefined();
 });
 
 test('a key of another kind is another, and keys can be read after that', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-  expect(whyOther(named, found(requestOf(NODE, privateKey)), NOW)).toBe('it is for another key');
-  expect(() => createPrivateKey(keyText(KEY))).not.toThrow();
+  expect(findMismatch(named, found(requestOf(NODE, privateKey)), NOW)).toBe('it is for a different key');
+  expect(() => createPrivateKey(encodeKey(KEY))).not.toThrow();
 });
 
 test.each([
-  ['it is for another signer', found(requestOf(), 'kubernetes.io/kubelet-serving')],
-  ['it is for another key', found(requestOf(NODE, newKey()))],
-  ['it is for somebody else', found(requestOf({ ...NODE, commonName: 'system:node:node-2' }))],
-  ['it is for somebody else', found(requestOf({ ...NODE, organization: 'system:masters' }))],
+  ['it is for a different signer', found(requestOf(), 'kubernetes.io/kubelet-serving')],
+  ['it is for a different key', found(requestOf(NODE, newKey()))],
+  ['it is for a different subject', found(requestOf({ ...NODE, commonName: 'system:node:node-2' }))],
+  ['it is for a different subject', found(requestOf({ ...NODE, organization: 'system:masters' }))],
   ['its certificate has expired', found(requestOf(), SIGNER, signed(NOW - 1_000))],
   ['it cannot be read', found('hunter2')],
   ['it cannot be read', found('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n')],
@@ -80,5 +80,5 @@ test.each([
   ],
   ['it cannot be read', { spec: {} }],
 ])('%s: then it is another', (why, object) => {
-  expect(whyOther(named, object, NOW)).toBe(why);
+  expect(findMismatch(named, object, NOW)).toBe(why);
 });

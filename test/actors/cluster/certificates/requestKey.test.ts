@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { keyText, newKey, RequestKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import { encodeKey, newKey, RequestKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
@@ -16,14 +16,14 @@ function stand(faults: Faults = () => undefined) {
   const files = new MemoryFiles(disk);
   const told: string[] = [];
   const take = () =>
-    new RequestKey(new MemoryFiles(disk, (call) => faults(call, disk)), DIRECTORY).take(({ message }) =>
+    new RequestKey(new MemoryFiles(disk, (call) => faults(call, disk)), DIRECTORY).readOrCreate(({ message }) =>
       told.push(message),
     );
   const lay = async (text: string, mode = 0o600) => {
     await files.mkdir(DIRECTORY, { recursive: true });
     await files.writeFile(FILE, text, { mode });
   };
-  return { files, told, take, lay, forget: () => new RequestKey(files, DIRECTORY).forget() };
+  return { files, told, take, lay, forget: () => new RequestKey(files, DIRECTORY).discard() };
 }
 
 const publicOf = (key: KeyObject | string) =>
@@ -55,10 +55,10 @@ test('a new one is on disk before anything is asked for, for the agent alone, an
 });
 
 test.each([
-  ['ECDSA as Go writes it', keyText(newKey())],
+  ['ECDSA as Go writes it', encodeKey(newKey())],
   [
     'ECDSA with its parameters before',
-    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${keyText(newKey())}`,
+    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${encodeKey(newKey())}`,
   ],
   ['ECDSA on another curve', pemOf('P-384')],
   ['RSA', pemOf('rsa', 'pkcs1')],
@@ -71,13 +71,13 @@ test.each([
   expect([await files.readFile(FILE), told]).toEqual([text, []]);
 });
 
-const CUT_OFF = keyText(newKey()).slice(0, 100);
+const CUT_OFF = encodeKey(newKey()).slice(0, 100);
 
 test.each([
   ['nothing', '', 'nothing'],
   ['a text', 'hunter2', 'text without a PEM block'],
   ['a key that is cut off', CUT_OFF, 'a PEM block that is cut off'],
-  ['a key that is broken', keyText(newKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'), 'PEM of EC PRIVATE KEY'],
+  ['a key that is broken', encodeKey(newKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'), 'PEM of EC PRIVATE KEY'],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'PEM of CERTIFICATE'],
   ['a key of another kind', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
 ])('%s in its place is told of once, and replaced', async (_what, text, found) => {
@@ -85,7 +85,7 @@ test.each([
   await lay(text, 0o644);
   const key = await take();
   expect(told).toEqual([
-    `${FILE}: expected a private key in PEM, RSA or ECDSA, and found ${found}; a new key takes its place, and another certificate is requested`,
+    `${FILE}: expected a private key in PEM, RSA or ECDSA, found ${found}; it is replaced by a new key, and a new certificate is requested`,
   ]);
   expect(publicOf(String(await files.readFile(FILE)))).toBe(publicOf(key));
   expect((await files.stat(FILE)).mode & 0o777).toBe(0o600);
@@ -95,12 +95,12 @@ test.each([
 test('what cannot be read is not replaced, and where nothing can be written nothing is asked for', async () => {
   const trouble = { call: '', code: 'EACCES' as 'EACCES' | 'ENOSPC' };
   const { files, told, take, lay } = stand(({ call }) => (call === trouble.call ? { code: trouble.code } : undefined));
-  const text = keyText(newKey());
+  const text = encodeKey(newKey());
   await lay(text);
   trouble.call = 'open';
   await expect(take()).rejects.toMatchObject({
     reason: 'CertificateUnusable',
-    message: expect.stringMatching(/^\/pki.*EACCES.*\(it has to belong to the user of the agent\)$/),
+    message: expect.stringMatching(/^\/pki.*EACCES.*\(it must belong to the user of the agent\)$/),
   });
   expect(await files.readFile(FILE)).toBe(text);
   await files.rm(FILE);

@@ -144,7 +144,7 @@ test('nobody has to answer within its hour: then it looks at the same request', 
   await clock.advance(1);
   expect([state(), failure()]).toEqual([
     'awaitingRetry',
-    `nobody has approved certificate request ${metadata.name} within 60 minutes`,
+    `certificate request ${metadata.name} was not approved within 60 minutes`,
   ]);
   await clock.advance(2_000);
   expect([state(), (await only()).metadata.uid]).toEqual(['awaitingApproval', metadata.uid]);
@@ -211,7 +211,7 @@ test('where another has its name it says so, and asks by another key', async () 
   const { state, failure } = await agent();
   expect([state(), failure()]).toEqual([
     'awaitingRetry',
-    `certificate request ${name} is there already, and is another: it is for another key`,
+    `certificate request ${name} already exists and does not match: it is for a different key; the next attempt uses a new key`,
   ]);
   await clock.advance(2_000);
   const key = String(await files.readFile(KEY));

@@ -15,7 +15,7 @@ function images(has: { now: readonly Image[] | Error }, most = 50) {
     if (has.now instanceof Error) throw has.now;
     return ListImagesResponse.create({ images: [...has.now] });
   };
-  const list = new NodeImages({ cri: { listImages }, clock, most });
+  const list = new NodeImages({ cri: { listImages }, clock, maxImages: most });
   return { clock, list: () => list.list(new AbortController().signal), asked: () => asked };
 }
 

@@ -48,7 +48,7 @@ test('of a run before it is renewed, with the time that it lasts now', async () 
   const before = await registered();
   await before.renew();
   before.asked();
-  const after = new NodeLease({ ...before, seconds: 20 });
+  const after = new NodeLease({ ...before, leaseSeconds: 20 });
   await before.clock.advance(5_000);
   expect(await after.renew({ signal: new AbortController().signal })).toBe(true);
   expect(before.asked()).toEqual([`GET ${LEASE}`, `PUT ${LEASE}`]);
@@ -97,7 +97,7 @@ test('that somebody else has written is read at once, and what they have written
 
 test('a renewal that is given up is not tried again', async () => {
   const node = await registered();
-  const lease = new NodeLease({ ...node, seconds: 40 });
+  const lease = new NodeLease({ ...node, leaseSeconds: 40 });
   const ending = new AbortController();
   await lease.renew({ signal: ending.signal });
   node.asked();

@@ -15,7 +15,7 @@ test('the own Node is known once the server has said which there is, and while i
   const { clock, transport, ask, ownNode, stop } = watching();
   expect(ownNode.current).toBeUndefined();
   await clock.advance(0);
-  await ownNode.heard(new AbortController().signal);
+  await ownNode.listed(new AbortController().signal);
   expect(ownNode.current).toBeNull();
   await ask('POST', NODES, { metadata: { name: 'node-1', labels: { zone: 'a' } } });
   await ask('POST', NODES, { metadata: { name: 'node-2', labels: { zone: 'b' } } });
@@ -62,8 +62,8 @@ test('of the Node is told what concerns the node, and only when that has changed
 test('a Node with a deletionTimestamp is seen as being deleted', () => {
   const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const metadata = { uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
-  expect(transform?.({ metadata })).toMatchObject({ seen: { isBeingDeleted: true } });
-  expect(transform?.({ metadata: { uid: 'u' } })?.seen).not.toHaveProperty('isBeingDeleted');
+  expect(transform?.({ metadata })).toMatchObject({ state: { isBeingDeleted: true } });
+  expect(transform?.({ metadata: { uid: 'u' } })?.state).not.toHaveProperty('isBeingDeleted');
 });
 
 test('what others have said that the Node has of devices is what its pods may take of them', () => {
@@ -71,7 +71,7 @@ test('what others have said that the Node has of devices is what its pods may ta
   const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
   const status = { allocatable: { ...allocatable, 'kubernetes.io/own': '1' }, capacity: { 'example.com/gpu': '4' } };
   expect(transform?.({ metadata: { uid: 'u' }, status })).toMatchObject({
-    seen: { extended: { 'example.com/gpu': 2, 'example.com/none': 0 } },
+    state: { extended: { 'example.com/gpu': 2, 'example.com/none': 0 } },
   });
 });
 
@@ -81,8 +81,8 @@ test('a taint whose effect is unknown here is not for the node to act on', () =>
     { key: 'a', effect: 'NoNetwork' },
     { key: 'b', effect: 'NoExecute' },
   ];
-  const seen = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
-  expect(transform?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ seen });
+  const state = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
+  expect(transform?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ state });
 });
 
 const nodeAt = (version: number) => ({ ...object('node-1', version), kind: 'Node' });
@@ -124,8 +124,8 @@ test.each([
 
 test('who waits for the Node waits no longer once the node is to stop', async () => {
   const ending = new AbortController();
-  const waiting = new OwnNode().heard(ending.signal);
+  const waiting = new OwnNode().listed(ending.signal);
   ending.abort();
   await waiting;
-  await new OwnNode().heard(ending.signal);
+  await new OwnNode().listed(ending.signal);
 });

@@ -1,0 +1,90 @@
+/**
+ * Creates CertificateSigningRequests at an API server (`RequestCertificate` in `util/certificate/csr/csr.go` of
+ * client-go).
+ */
+import { createPublicKey } from 'node:crypto';
+import { NodeFailure } from '../../../base/failure.ts';
+import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
+import { isConflict } from '../../../kubeclient/kubeError.ts';
+import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
+import { type NamedObject, readNamed } from '../nodeObjects.ts';
+import { SIGNING_REQUESTS } from './awaitSigned.ts';
+import type { RequestKey } from './requestKey.ts';
+import type { RequestedCertificate } from './signingRequest.ts';
+
+interface RequestTemplate {
+  readonly client: KubeClient;
+  readonly wanted: RequestedCertificate;
+  readonly signerName: string;
+  readonly usages: readonly string[];
+  /** Returns the time in milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** The created request and its private key in PEM, which is secret. */
+interface CreatedRequest {
+  readonly csr: NamedObject;
+  readonly key: string;
+}
+
+/** Creates a request for a new key. The API server generates its name. */
+export async function createRequest(
+  { client, wanted, signerName, usages }: RequestTemplate,
+  options: CallOptions,
+): Promise<CreatedRequest> {
+  const { newSigningRequest } = await import('./signingRequest.ts');
+  const { request, key } = newSigningRequest(wanted);
+  const spec = { signerName, usages, request: encodeBase64(request) };
+  return { csr: await create(client, { generateName: 'csr-' }, spec, options), key };
+}
+
+interface NamedOptions extends CallOptions {
+  /** Called if the key file does not contain a usable key. */
+  readonly onInvalidKey: (failure: NodeFailure) => void;
+}
+
+/**
+ * Creates a request for the persisted key under the name derived from it, or resumes the existing request of that name
+ * in any state. If that request does not match, the key is discarded, so that the next attempt uses a new key and name.
+ * A kubelet would retry with the same name until the request is deleted.
+ */
+export async function createNamedRequest(
+  template: RequestTemplate,
+  requestKey: RequestKey,
+  { onInvalidKey, ...options }: NamedOptions,
+): Promise<CreatedRequest> {
+  const { client, wanted, signerName, now } = template;
+  const privateKey = await requestKey.readOrCreate(onInvalidKey);
+  const usages = [...template.usages, ...(privateKey.asymmetricKeyType === 'rsa' ? ['key encipherment'] : [])];
+  const [{ newSigningRequest }, { digestedName, findMismatch }] = await Promise.all([
+    import('./signingRequest.ts'),
+    import('./namedRequest.ts'),
+  ]);
+  const { request, key } = newSigningRequest(wanted, privateKey);
+  const named = { wanted, signerName, usages, publicKey: createPublicKey(privateKey) };
+  const name = digestedName(named);
+  try {
+    return {
+      csr: await create(client, { name }, { signerName, usages, request: encodeBase64(request) }, options),
+      key,
+    };
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+  const path = `${SIGNING_REQUESTS}/${name}`;
+  const existing = await client.get(path, { ...options, type: CERTIFICATE_SIGNING_REQUEST });
+  const mismatch = findMismatch(named, existing, now());
+  if (mismatch === undefined) return { csr: readNamed(existing, `GET ${path}`), key };
+  await requestKey.discard();
+  throw new NodeFailure(
+    'CertificateNotIssued',
+    `certificate request ${name} already exists and does not match: ${mismatch}; the next attempt uses a new key`,
+  );
+}
+
+async function create(client: KubeClient, metadata: object, spec: object, options: CallOptions): Promise<NamedObject> {
+  const object = { ...CERTIFICATE_SIGNING_REQUEST, metadata, spec };
+  return readNamed(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
+}
+
+const encodeBase64 = (text: string): string => Buffer.from(text).toString('base64');
