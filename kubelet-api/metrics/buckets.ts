@@ -1,43 +1,41 @@
 /** The upper bounds of the kubelet's histograms, in seconds (`pkg/kubelet/metrics/metrics.go`, `component-base/metrics/buckets.go`). */
 
-export const USUAL = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** So many, each so much greater than the one before it: multiplied one by one, as Go does it, for a power rounds otherwise. */
+/** Multiplies repeatedly, as Go does, because powers round differently. */
 function exponential(first: number, factor: number, count: number): readonly number[] {
   const bounds = [first];
   while (bounds.length < count) bounds.push(Number(bounds.at(-1)) * factor);
   return bounds;
 }
 
-export const OF_RUNTIME = exponential(0.005, 2.5, 14);
+export const RUNTIME_BUCKETS = exponential(0.005, 2.5, 14);
 
-export const OF_POD_STARTS = [
+export const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ];
 
-export const OF_PULLS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
+export const PULL_BUCKETS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 
-export const OF_STATUSES = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60];
+export const STATUS_SYNC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60];
 
-/** In milliseconds. */
-export const OF_RESIZES = [
+export const RESIZE_BUCKETS_MS = [
   10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
 ];
 
-/** In bytes. */
-export const OF_BODIES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+export const BODY_SIZE_BUCKETS = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-export const OF_STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+export const STORAGE_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 /** Buckets of the remaining life of client certificates (`request/x509/x509.go` of apiserver). */
-export const OF_EXPIRATIONS = [
+export const EXPIRATION_BUCKETS = [
   0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,
 ];
 
-export const OF_REVIEWS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
+export const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 
 /** Buckets of the age at which certificates are replaced. */
-export const OF_AGES = [3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];
+export const AGE_BUCKETS = [3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];
 
-export const OF_REQUESTS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+export const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

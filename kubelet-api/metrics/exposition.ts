@@ -1,45 +1,45 @@
-/** Metrics as Prometheus' text format has them, written as a kubelet's library does (`expfmt/text_create.go`). */
+/** The Prometheus text format, written like the kubelet's client library writes it (`expfmt/text_create.go`). */
 
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
-  /** One without samples is not written. */
+  /** If there are none, the family is omitted. */
   readonly samples: Iterable<Sample>;
 }
 
 export interface Sample {
-  /** After the family's name: `_bucket`, `_sum`, `_count`; nothing when absent. */
+  /** Appended to the family's name: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
-  /** As `labelText` gives them, in the order of their names: many samples share one text. */
+  /** The result of `labelText`, sorted by label name. Preformatted because many samples share it. */
   readonly labels: string;
   readonly value: number;
-  /** When it was taken, in milliseconds since the epoch; absent: it is as of now. */
-  readonly at?: number | undefined;
+  /** Milliseconds since the epoch. Undefined for a value as of the scrape. */
+  readonly timestampMs?: number | undefined;
 }
 
-/** Labels as they stand between the braces, in this order. */
+/** Formats labels the way they appear between the braces, in the given order. */
 export const labelText = (labels: Iterable<readonly [name: string, value: string]>): string =>
   Array.from(labels, ([name, value]) => `${name}="${escapedValue(value)}"`).join(',');
 
-/** What the text has of a value, as names and IDs seldom need it: an image's digest and a path have nothing to escape. */
+/** Checks first whether the value needs escaping, because names, IDs and paths rarely do. */
 const escapedValue = (value: string): string =>
   /[\\"\n]/.test(value) ? value.replaceAll(/[\\"\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`)) : value;
 
 const escapedHelp = (help: string): string =>
   help.replaceAll(/[\\\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`));
 
-/** Bytes of a chunk: what is held for a client that reads slowly. */
+/** Characters per chunk. Bounds the memory buffered for a slow client. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** The text of families in chunks of about 64 KiB: each takes less than a millisecond, so others may have a turn between them. */
+/** Formats the families in chunks of about 64 KiB. Each takes less than a millisecond, so other work can run in between. */
 export function* expositionChunks(families: Iterable<Family>): Generator<string> {
   let text = '';
   for (const family of families) {
-    let isBegun = false;
+    let hasHeader = false;
     for (const sample of family.samples) {
-      if (!isBegun) text += headerOf(family);
-      isBegun = true;
+      if (!hasHeader) text += headerOf(family);
+      hasHeader = true;
       text += lineOf(family.name, sample);
       if (text.length >= CHUNK_LENGTH) {
         yield text;
@@ -53,21 +53,21 @@ export function* expositionChunks(families: Iterable<Family>): Generator<string>
 const headerOf = ({ name, help, type }: Family): string =>
   `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n`;
 
-function lineOf(name: string, { suffix = '', labels, value, at }: Sample): string {
+function lineOf(name: string, { suffix = '', labels, value, timestampMs }: Sample): string {
   const braced = labels === '' ? '' : `{${labels}}`;
-  const time = at === undefined ? '' : ` ${Math.trunc(at)}`;
+  const time = timestampMs === undefined ? '' : ` ${Math.trunc(timestampMs)}`;
   return `${name}${suffix}${braced} ${goFloat(value)}${time}\n`;
 }
 
-/** From here on Go writes an exponent. */
-const LARGE = 1e6;
-const SMALL = 1e-4;
+/** Go writes an exponent for numbers from this size on, and for numbers below `MAX_SMALL`. */
+const MIN_LARGE = 1e6;
+const MAX_SMALL = 1e-4;
 
-/** A number as Go writes it with the fewest digits (`strconv.FormatFloat(v, 'g', -1, 64)`): `1.5`, `9.437184e+06`, `+Inf`. */
+/** Formats a number like Go's `strconv.FormatFloat(v, 'g', -1, 64)`, e.g. `1.5`, `9.437184e+06`, `+Inf`. */
 export function goFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : `${value > 0 ? '+' : '-'}Inf`;
   const size = Math.abs(value);
-  if (size === 0 || (size >= SMALL && size < LARGE)) return Object.is(value, -0) ? '-0' : String(value);
+  if (size === 0 || (size >= MAX_SMALL && size < MIN_LARGE)) return Object.is(value, -0) ? '-0' : String(value);
   const [digits = '', exponent = ''] = value.toExponential().split('e');
   return `${digits}e${exponent[0] ?? ''}${exponent.slice(1).padStart(2, '0')}`;
 }

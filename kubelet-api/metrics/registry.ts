@@ -1,20 +1,20 @@
-/** Families of metrics that are counted as things happen, with their series. */
+/** Metric families whose values are updated as events happen, and the registry that lists them for a scrape. */
 import { messageOf } from '../../base/failure.ts';
 import { type Family, labelText, type Sample } from './exposition.ts';
 
-/** How far a name may be relied on (`staging/src/k8s.io/component-base/metrics/opts.go`); the kubelet's HELP begins with it. */
+/** The stability level of a metric (`staging/src/k8s.io/component-base/metrics/opts.go`). The kubelet's HELP lines start with it. */
 type Stability = 'INTERNAL' | 'ALPHA' | 'BETA' | 'STABLE';
 
 export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
-  /** Absent of what no kubelet's library has declared: those of processes, and the agent's own. */
+  /** Undefined for metrics without a stability level: those of the process, and the agent's own. */
   readonly stability?: Stability;
-  /** Absent: it has one series, from its beginning on. */
+  /** If undefined, the family has exactly one series, which exists from the start. */
   readonly labels?: readonly string[];
 }
 
-const declared =
+const optionsOf =
   (stability?: Stability) =>
   (name: string, help: string, labels?: readonly string[]): FamilyOptions => ({
     name,
@@ -23,23 +23,23 @@ const declared =
     ...(labels ? { labels } : {}),
   });
 
-/** A family, by its name, what it says, and its labels. */
+/** Each creates the options of a family of one stability level from its name, help and label names. */
 export const [internal, alpha, beta, stable, plain] = [
-  declared('INTERNAL'),
-  declared('ALPHA'),
-  declared('BETA'),
-  declared('STABLE'),
-  declared(),
+  optionsOf('INTERNAL'),
+  optionsOf('ALPHA'),
+  optionsOf('BETA'),
+  optionsOf('STABLE'),
+  optionsOf(),
 ] as const;
 
-/** A family of clients' names, or a fault that makes ever more of them, takes no more memory than so many series. */
-const MOST_SERIES = 20_000;
+/** Limits the memory of a family whose label values come from clients or grow because of a bug. */
+const MAX_SERIES = 20_000;
 
-/** No text that was read as UTF-8 has half of a pair. */
-const BETWEEN = '\ud800';
+/** A lone surrogate cannot occur in text decoded from UTF-8. */
+const KEY_SEPARATOR = '\ud800';
 
 interface Series<S> {
-  /** As they are written. */
+  /** The formatted labels. */
   readonly labels: string;
   readonly value: S;
 }
@@ -60,22 +60,22 @@ abstract class Metric<S> {
     return this.#options.stability;
   }
 
-  protected abstract made(): S;
+  protected abstract createValue(): S;
   protected abstract samplesOf(series: Series<S>): Iterable<Sample>;
 
-  /** What is kept of these values of its labels; undefined where it has too many series already. */
-  protected of(values: readonly string[]): S | undefined {
+  /** Returns the value of the series with these label values. Undefined if the series is new and the family is full. */
+  protected getOrCreate(values: readonly string[]): S | undefined {
     const key = keyOf(values);
-    const known = this.#series.get(key);
-    if (known !== undefined) return known.value;
+    const existing = this.#series.get(key);
+    if (existing !== undefined) return existing.value;
     const { labels: names = [] } = this.#options;
     if (values.length !== names.length)
       throw new TypeError(`${this.name}: ${values.length} labels, not ${names.length}`);
-    if (this.#series.size >= MOST_SERIES) return undefined;
+    if (this.#series.size >= MAX_SERIES) return undefined;
     const labels = labelText(names.map((name, at) => [name, values[at] ?? ''] as const));
-    const made = { labels, value: this.made() };
-    this.#series.set(key, made);
-    return made.value;
+    const series = { labels, value: this.createValue() };
+    this.#series.set(key, series);
+    return series.value;
   }
 
   has(values: readonly string[]): boolean {
@@ -88,14 +88,14 @@ abstract class Metric<S> {
 
   clear(): void {
     this.#series.clear();
-    if (this.#options.labels === undefined) this.of([]);
+    if (this.#options.labels === undefined) this.getOrCreate([]);
   }
 
-  /** It as it is while it is written. */
+  /** The family to write. Its samples are read lazily, so they are current when they are written. */
   get family(): Family {
     const { help, stability } = this.#options;
-    const said = stability === undefined ? help : `[${stability}] ${help}`;
-    return { name: this.name, help: said, type: this.#type, samples: this.#samples() };
+    const helpText = stability === undefined ? help : `[${stability}] ${help}`;
+    return { name: this.name, help: helpText, type: this.#type, samples: this.#samples() };
   }
 
   *#samples(): Generator<Sample> {
@@ -103,63 +103,63 @@ abstract class Metric<S> {
   }
 }
 
-const keyOf = (values: readonly string[]): string => (values.length === 1 ? String(values[0]) : values.join(BETWEEN));
+const keyOf = (values: readonly string[]): string =>
+  values.length === 1 ? String(values[0]) : values.join(KEY_SEPARATOR);
 
-interface Amount {
-  now: number;
+interface NumberValue {
+  value: number;
 }
 
-abstract class Single extends Metric<Amount> {
-  protected override made = (): Amount => ({ now: 0 });
-  protected override samplesOf = ({ labels, value }: Series<Amount>): Sample[] => [{ labels, value: value.now }];
+abstract class SingleValueMetric extends Metric<NumberValue> {
+  protected override createValue = (): NumberValue => ({ value: 0 });
+  protected override samplesOf = ({ labels, value }: Series<NumberValue>): Sample[] => [{ labels, value: value.value }];
 }
 
-/** It only grows. */
-export class Counter extends Single {
+export class Counter extends SingleValueMetric {
   constructor(options: FamilyOptions) {
     super(options, 'counter');
     this.clear();
   }
 
   add(labels: readonly string[], by = 1): void {
-    const series = this.of(labels);
-    if (series) series.now += by;
+    const series = this.getOrCreate(labels);
+    if (series) series.value += by;
   }
 
-  /** To what something else has counted. */
+  /** Sets the count to one that is maintained elsewhere. */
   set(labels: readonly string[], to: number): void {
-    const series = this.of(labels);
-    if (series) series.now = to;
+    const series = this.getOrCreate(labels);
+    if (series) series.value = to;
   }
 }
 
-export class Gauge extends Single {
+export class Gauge extends SingleValueMetric {
   constructor(options: FamilyOptions) {
     super(options, 'gauge');
     this.clear();
   }
 
   set(labels: readonly string[], to: number): void {
-    const series = this.of(labels);
-    if (series) series.now = to;
+    const series = this.getOrCreate(labels);
+    if (series) series.value = to;
   }
 
   add(labels: readonly string[], by: number): void {
-    const series = this.of(labels);
-    if (series) series.now += by;
+    const series = this.getOrCreate(labels);
+    if (series) series.value += by;
   }
 }
 
-interface Spread {
-  /** How many were in each bucket, and above the last. */
+interface Distribution {
+  /** One count per bucket, plus one for values above the last bound. Not cumulative. */
   readonly counts: number[];
   sum: number;
 }
 
-export class Histogram extends Metric<Spread> {
+export class Histogram extends Metric<Distribution> {
   readonly #bounds: readonly number[];
 
-  /** `bounds` are the upper ones of its buckets, growing. */
+  /** `bounds` are the upper bounds of the buckets, in ascending order. */
   constructor(options: FamilyOptions, bounds: readonly number[]) {
     super(options, 'histogram');
     this.#bounds = bounds;
@@ -167,38 +167,38 @@ export class Histogram extends Metric<Spread> {
   }
 
   observe(labels: readonly string[], value: number): void {
-    const series = this.of(labels);
+    const series = this.getOrCreate(labels);
     if (series === undefined) return;
     const bounds = this.#bounds;
-    let at = 0;
-    while (at < bounds.length && value > Number(bounds[at])) at += 1;
-    series.counts[at] = (series.counts[at] ?? 0) + 1;
+    let bucket = 0;
+    while (bucket < bounds.length && value > Number(bounds[bucket])) bucket += 1;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
   }
 
-  protected override made(): Spread {
+  protected override createValue(): Distribution {
     return { counts: Array(this.#bounds.length + 1).fill(0), sum: 0 };
   }
 
-  protected override *samplesOf({ labels, value: { counts, sum } }: Series<Spread>): Generator<Sample> {
-    const before = labels === '' ? '' : `${labels},`;
+  protected override *samplesOf({ labels, value: { counts, sum } }: Series<Distribution>): Generator<Sample> {
+    const labelPrefix = labels === '' ? '' : `${labels},`;
     let count = 0;
-    for (const [at, inIt] of counts.entries()) {
-      count += inIt;
-      yield { suffix: '_bucket', labels: `${before}le="${this.#bounds[at] ?? '+Inf'}"`, value: count };
+    for (const [bucket, bucketCount] of counts.entries()) {
+      count += bucketCount;
+      yield { suffix: '_bucket', labels: `${labelPrefix}le="${this.#bounds[bucket] ?? '+Inf'}"`, value: count };
     }
     yield { suffix: '_sum', labels, value: sum };
     yield { suffix: '_count', labels, value: count };
   }
 }
 
-/** What one path shows. */
+/** The metric families of one path. */
 export class Registry {
   readonly #metrics: Metric<unknown>[] = [];
-  readonly #collects: (() => void | Promise<void>)[] = [];
+  readonly #collectors: (() => void | Promise<void>)[] = [];
   readonly #onError: (error: unknown) => void;
 
-  /** Told of what could not be looked up for a scrape: the rest is there all the same. */
+  /** `onError` receives the error of a failed collector. The scrape continues with the other collectors. */
   constructor(onError: (error: unknown) => void = () => {}) {
     this.#onError = onError;
   }
@@ -208,28 +208,27 @@ export class Registry {
   histogram = (options: FamilyOptions, bounds: readonly number[]): Histogram =>
     this.#add(new Histogram(options, bounds));
 
-  /** The number of families by their stability, as a kubelet counts them. Families of other libraries have none. */
+  /** Counts the families by stability level like the kubelet. Families of other libraries have none. */
   stabilities(): ReadonlyMap<Stability, number> {
     const counts = new Map<Stability, number>();
     for (const { stability } of this.#metrics) if (stability) counts.set(stability, (counts.get(stability) ?? 0) + 1);
     return counts;
   }
 
-  /** Has something looked up for each scrape. */
-  collect(look: () => void | Promise<void>): void {
-    this.#collects.push(look);
+  /** Adds a function that updates metrics at each scrape. */
+  collect(collector: () => void | Promise<void>): void {
+    this.#collectors.push(collector);
   }
 
-  /** Begins anew. */
   clear(): void {
     for (const metric of this.#metrics) metric.clear();
   }
 
-  /** All families by their names, with what was looked up for this scrape. */
+  /** Runs the collectors and returns all families, sorted by name. */
   async families(): Promise<readonly Family[]> {
-    for (const look of this.#collects) {
+    for (const collect of this.#collectors) {
       try {
-        await look();
+        await collect();
       } catch (error) {
         this.#onError(new Error(`metrics: ${messageOf(error)}`, { cause: error }));
       }
@@ -238,25 +237,25 @@ export class Registry {
   }
 
   #add<M extends Metric<unknown>>(metric: M): M {
-    const place = this.#metrics.findIndex(({ name }) => name >= metric.name);
-    if (this.#metrics[place]?.name === metric.name) throw new TypeError(`${metric.name} is there already`);
-    this.#metrics.splice(place === -1 ? this.#metrics.length : place, 0, metric);
+    const index = this.#metrics.findIndex(({ name }) => name >= metric.name);
+    if (this.#metrics[index]?.name === metric.name) throw new TypeError(`${metric.name} is already registered`);
+    this.#metrics.splice(index === -1 ? this.#metrics.length : index, 0, metric);
     return metric;
   }
 }
 
-/** Counts the families of all paths (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`). */
-export function registeredMetrics(registry: Registry, paths: readonly Registry[]): void {
+/** Registers the count of the families of all registries (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`). */
+export function registeredMetrics(registry: Registry, registries: readonly Registry[]): void {
   const total = registry.counter(
-    beta('registered_metrics_total', 'Families of metrics, by their stability.', [
+    beta('registered_metrics_total', 'Registered metric families, by stability level.', [
       'deprecated_version',
       'stability_level',
     ]),
   );
   registry.collect(() => {
     const counts = new Map<string, number>();
-    for (const path of paths)
-      for (const [level, count] of path.stabilities()) counts.set(level, (counts.get(level) ?? 0) + count);
+    for (const registry of registries)
+      for (const [level, count] of registry.stabilities()) counts.set(level, (counts.get(level) ?? 0) + count);
     for (const [level, count] of counts) total.set(['', level], count);
   });
 }

@@ -1,4 +1,4 @@
-/** `/metrics/resource`: what the metrics API of a cluster is computed from (`pkg/kubelet/metrics/collectors/resource_metrics.go`). */
+/** `/metrics/resource`, the source of a cluster's metrics API (`pkg/kubelet/metrics/collectors/resource_metrics.go`). */
 import type { StatsProvider } from '../../stats/node/provider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
@@ -7,7 +7,7 @@ import { answerMetrics } from './requests/answerMetrics.ts';
 
 interface ResourceParts {
   readonly stats: Pick<StatsProvider, 'cpuAndMemory'>;
-  /** When this process began, in milliseconds since the epoch. */
+  /** The start of this process, in milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
@@ -19,101 +19,102 @@ export const resourceMetricsRoute = ({ stats, startedAt }: ResourceParts): Route
   },
 });
 
-/** What one of the node, of a pod or of a container has for a family. */
-interface Value {
+/** The value of one family for the node, a pod or a container. Undefined if unknown. */
+interface Reading {
   readonly value: number | undefined;
-  /** Absent: it is told without a time. */
+  /** If undefined, the sample has no timestamp. */
   readonly time?: StatsTime | undefined;
 }
 
-type Used = Pick<ContainerStats, 'cpu' | 'memory' | 'swap'>;
+type Usage = Pick<ContainerStats, 'cpu' | 'memory' | 'swap'>;
 
-interface Described<T> {
+interface FamilyDescription<T> {
   readonly name: string;
   readonly help: string;
   readonly type: Family['type'];
-  readonly of: (what: T) => Value;
+  readonly read: (subject: T) => Reading;
 }
 
 const NS = 1e9;
 
-const cpu = ({ cpu: used }: Used): Value => ({
+const cpu = ({ cpu: used }: Usage): Reading => ({
   value: used?.usageCoreNanoSeconds === undefined ? undefined : used.usageCoreNanoSeconds / NS,
   time: used?.time,
 });
-const memory = ({ memory: used }: Used): Value => ({ value: used?.workingSetBytes, time: used?.time });
-const swap = ({ swap: used }: Used): Value => ({ value: used?.swapUsageBytes, time: used?.time });
-const swapLimit = ({ swap: used }: Used): Value => ({
+const memory = ({ memory: used }: Usage): Reading => ({ value: used?.workingSetBytes, time: used?.time });
+const swap = ({ swap: used }: Usage): Reading => ({ value: used?.swapUsageBytes, time: used?.time });
+const swapLimit = ({ swap: used }: Usage): Reading => ({
   value: used?.swapAvailableBytes === undefined ? undefined : used.swapAvailableBytes + (used.swapUsageBytes ?? 0),
   time: used?.time,
 });
 
 const CPU = '[STABLE] Cumulative cpu time consumed by the';
 const WORKING_SET = '[STABLE] Current working set of the';
-const SYSTEMS = 'Reported only on non-windows systems';
+const NOT_ON_WINDOWS = 'Reported only on non-windows systems';
 
-/** In the order of their names, as are those below. */
-const OF_CONTAINERS: readonly Described<ContainerStats>[] = [
-  { name: 'container_cpu_usage_seconds_total', help: `${CPU} container in core-seconds`, type: 'counter', of: cpu },
+const CONTAINER_FAMILIES: readonly FamilyDescription<ContainerStats>[] = [
+  { name: 'container_cpu_usage_seconds_total', help: `${CPU} container in core-seconds`, type: 'counter', read: cpu },
   {
     name: 'container_memory_working_set_bytes',
     help: `${WORKING_SET} container in bytes`,
     type: 'gauge',
-    of: memory,
+    read: memory,
   },
   {
     name: 'container_start_time_seconds',
     help: '[STABLE] Start time of the container since unix epoch in seconds',
     type: 'gauge',
-    of: ({ startTime: { ms } }) => ({ value: ms > 0 ? ms / 1_000 : undefined }),
+    read: ({ startTime: { ms } }) => ({ value: ms > 0 ? ms / 1_000 : undefined }),
   },
   {
     name: 'container_swap_limit_bytes',
-    help: `[ALPHA] Current amount of the container swap limit in bytes. ${SYSTEMS}`,
+    help: `[ALPHA] Current amount of the container swap limit in bytes. ${NOT_ON_WINDOWS}`,
     type: 'gauge',
-    of: swapLimit,
+    read: swapLimit,
   },
   {
     name: 'container_swap_usage_bytes',
-    help: `[ALPHA] Current amount of the container swap usage in bytes. ${SYSTEMS}`,
+    help: `[ALPHA] Current amount of the container swap usage in bytes. ${NOT_ON_WINDOWS}`,
     type: 'gauge',
-    of: swap,
+    read: swap,
   },
 ];
 
-const OF_NODE: readonly Described<NodeStats>[] = [
-  { name: 'node_cpu_usage_seconds_total', help: `${CPU} node in core-seconds`, type: 'counter', of: cpu },
-  { name: 'node_memory_working_set_bytes', help: `${WORKING_SET} node in bytes`, type: 'gauge', of: memory },
+const NODE_FAMILIES: readonly FamilyDescription<NodeStats>[] = [
+  { name: 'node_cpu_usage_seconds_total', help: `${CPU} node in core-seconds`, type: 'counter', read: cpu },
+  { name: 'node_memory_working_set_bytes', help: `${WORKING_SET} node in bytes`, type: 'gauge', read: memory },
   {
     name: 'node_swap_usage_bytes',
-    help: `[ALPHA] Current swap usage of the node in bytes. ${SYSTEMS}`,
+    help: `[ALPHA] Current swap usage of the node in bytes. ${NOT_ON_WINDOWS}`,
     type: 'gauge',
-    of: swap,
+    read: swap,
   },
 ];
 
-const OF_PODS: readonly Described<PodStats>[] = [
-  { name: 'pod_cpu_usage_seconds_total', help: `${CPU} pod in core-seconds`, type: 'counter', of: cpu },
-  { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET} pod in bytes`, type: 'gauge', of: memory },
+const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
+  { name: 'pod_cpu_usage_seconds_total', help: `${CPU} pod in core-seconds`, type: 'counter', read: cpu },
+  { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET} pod in bytes`, type: 'gauge', read: memory },
   {
     name: 'pod_swap_usage_bytes',
-    help: `[ALPHA] Current amount of the pod swap usage in bytes. ${SYSTEMS}`,
+    help: `[ALPHA] Current amount of the pod swap usage in bytes. ${NOT_ON_WINDOWS}`,
     type: 'gauge',
-    of: swap,
+    read: swap,
   },
 ];
 
-/** All of them. `isComplete`: whether the runtime has told what runs. */
+/** Returns the families sorted by name. `isComplete` is whether the container runtime could be listed. */
 export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): Family[] {
-  const latest = latestOf(pods);
-  const containers = latest.flatMap(({ podRef: { namespace, name }, containers: all }) =>
+  const latestStats = latestPods(pods);
+  const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers: all }) =>
     all.map((each) => labelled(each, { container: each.name, namespace, pod: name })),
   );
-  const ofPods = latest.map((pod) => labelled(pod, { namespace: pod.podRef.namespace, pod: pod.podRef.name }));
+  const podSubjects = latestStats.map((pod) =>
+    labelled(pod, { namespace: pod.podRef.namespace, pod: pod.podRef.name }),
+  );
   return [
-    ...familiesOf(OF_CONTAINERS, containers.toSorted(byLabels)),
-    ...familiesOf(OF_NODE, [labelled(node, {})]),
-    ...familiesOf(OF_PODS, ofPods.toSorted(byLabels)),
+    ...familiesOf(CONTAINER_FAMILIES, containerSubjects.toSorted(byLabels)),
+    ...familiesOf(NODE_FAMILIES, [labelled(node, {})]),
+    ...familiesOf(POD_FAMILIES, podSubjects.toSorted(byLabels)),
     {
       name: 'resource_scrape_error',
       help: '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise',
@@ -123,35 +124,38 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
   ];
 }
 
-/** A pod and the one that comes after it may have the same name for a while: a text must not have both. */
-function latestOf(pods: readonly PodStats[]): readonly PodStats[] {
+/** Returns the latest pod of each name. A pod and its successor can coexist, but an exposition must not repeat a series. */
+function latestPods(pods: readonly PodStats[]): readonly PodStats[] {
   const byAge = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
   return [...new Map(byAge.map((pod) => [`${pod.podRef.namespace}/${pod.podRef.name}`, pod])).values()];
 }
 
-interface Labelled<T> {
-  readonly what: T;
-  readonly values: readonly string[];
+interface LabelledSubject<T> {
+  readonly subject: T;
+  readonly labelValues: readonly string[];
   readonly labels: string;
 }
 
-/** In the order of their names. */
-function labelled<T>(what: T, labels: Readonly<Record<string, string>>): Labelled<T> {
-  return { what, values: Object.values(labels), labels: labelText(Object.entries(labels)) };
+/** The given labels must be sorted by name. */
+function labelled<T>(subject: T, labels: Readonly<Record<string, string>>): LabelledSubject<T> {
+  return { subject, labelValues: Object.values(labels), labels: labelText(Object.entries(labels)) };
 }
 
-function byLabels({ values }: Labelled<unknown>, { values: others }: Labelled<unknown>): number {
-  const at = values.findIndex((value, index) => value !== others[index]);
-  return at < 0 ? 0 : (values[at] ?? '') < (others[at] ?? '') ? -1 : 1;
+function byLabels(
+  { labelValues }: LabelledSubject<unknown>,
+  { labelValues: otherValues }: LabelledSubject<unknown>,
+): number {
+  const index = labelValues.findIndex((value, index) => value !== otherValues[index]);
+  return index < 0 ? 0 : (labelValues[index] ?? '') < (otherValues[index] ?? '') ? -1 : 1;
 }
 
-const familiesOf = <T>(described: readonly Described<T>[], all: readonly Labelled<T>[]): Family[] =>
-  described.map(({ name, help, type, of }) => ({
+const familiesOf = <T>(described: readonly FamilyDescription<T>[], subjects: readonly LabelledSubject<T>[]): Family[] =>
+  described.map(({ name, help, type, read }) => ({
     name,
     help,
     type,
-    samples: all.flatMap(({ what, labels }) => {
-      const { value, time } = of(what);
-      return value === undefined ? [] : [{ labels, value, at: time?.ms }];
+    samples: subjects.flatMap(({ subject, labels }) => {
+      const { value, time } = read(subject);
+      return value === undefined ? [] : [{ labels, value, timestampMs: time?.ms }];
     }),
   }));

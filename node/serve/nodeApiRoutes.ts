@@ -52,7 +52,7 @@ export async function nodeApiRoutes(parts: RouteParts, paths: () => readonly str
     agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
     ...healthRoutes(healthChecks(parts), metrics?.check),
-    ...(metrics ? metricsRoutes(metrics.paths) : []),
+    ...(metrics ? metricsRoutes(metrics.registries) : []),
     podsRoute({ pods: agent.knownPods }),
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),

@@ -76,7 +76,7 @@ export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> 
     if (serving !== undefined && use !== undefined) {
       const stats = await createNodeStats({ ...parts, signal: abortController.signal });
       provider = stats.provider;
-      parts.metrics?.showLogs(() => stats.logs.latest());
+      parts.metrics?.addLogUsage(() => stats.logs.latest());
       const apiParts = { ...parts, serving, use, stats, signal: abortController.signal };
       services.push(await listenWithRetries(apiParts));
       if (serving.readOnlyPort) services.push(await listenReadOnly(apiParts, serving.readOnlyPort));

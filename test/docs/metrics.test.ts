@@ -62,9 +62,9 @@ const listed = (path: string) =>
 describe('C42: a running node exposes what the table says, and no other metric of a kubelet', () => {
   test('on /metrics, /metrics/probes and /metrics/slis', async () => {
     const { metrics } = await busyNode();
-    expect(shown(readFamilies(await textOf(metrics.paths.all)))).toEqual(listed('/metrics'));
-    expect(shown(readFamilies(await textOf(metrics.paths.probes)))).toEqual(listed('/metrics/probes'));
-    expect(shown(readFamilies(await textOf(metrics.paths.slis)))).toEqual(listed('/metrics/slis'));
+    expect(shown(readFamilies(await textOf(metrics.registries.all)))).toEqual(listed('/metrics'));
+    expect(shown(readFamilies(await textOf(metrics.registries.probes)))).toEqual(listed('/metrics/probes'));
+    expect(shown(readFamilies(await textOf(metrics.registries.slis)))).toEqual(listed('/metrics/slis'));
   });
 
   test('on /metrics/resource', () => {

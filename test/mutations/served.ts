@@ -76,8 +76,8 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C42',
     breaks: 'a container without a quota has periods of one',
     file: 'kubelet-api/metrics/cadvisor/usageMetrics.ts',
-    find: '(usage.quotaUs ? take(usage) : undefined)',
-    put: 'take(usage)',
+    find: '(usage.quotaUs ? read(usage) : undefined)',
+    put: 'read(usage)',
   },
   {
     rule: 'C43',

@@ -1,11 +1,11 @@
-/** What only this agent has: how many actors are in which states, who waits for slots, how busy it is. */
+/** Metrics that a kubelet does not have: actors by state, the limiters, stream sessions, the event loop, the flight recorder. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { plain, type Registry } from '../registry.ts';
 
-/** How the flight recorder gets on. */
-interface Recorder {
+/** The progress of the flight recorder. */
+interface RecorderProgress {
   readonly lines: number;
   readonly bytes: number;
   readonly pending: number;
@@ -15,41 +15,38 @@ interface Recorder {
 
 export interface AgentGaugesParts {
   readonly agent: Pick<NodeAgent, 'overview'>;
-  /** Absent: nothing is recorded. */
-  readonly recorder?: (() => Recorder) | undefined;
+  /** Undefined if the agent does not record. */
+  readonly recorder?: (() => RecorderProgress) | undefined;
   readonly sessions: () => readonly { readonly kind: string }[];
-  /** In milliseconds since some moment. */
+  /** Milliseconds since an arbitrary point in time. */
   readonly monotonic: () => number;
 }
 
-/** Sets them; `counts` is what there was at this scrape. */
+/** Registers the gauges and returns the function that updates them at a scrape. */
 export function agentGauges(registry: Registry, parts: AgentGaugesParts): (counts: NodeCounts) => void {
   const actors = registry.gauge(
-    plain('statelet_actors', 'Actors, by their machine and the outermost state that they are in.', [
-      'machine',
-      'state',
-    ]),
+    plain('statelet_actors', 'Actors, by machine and outermost state.', ['machine', 'state']),
   );
-  const ofLimiters = limiterGauges(registry, parts);
-  const ofSessions = sessionGauge(registry, parts);
-  const ofLoop = loopMetrics(registry, parts);
-  const ofRecorder = parts.recorder && recorderMetrics(registry, parts.recorder);
+  const updateLimiters = limiterGauges(registry, parts);
+  const updateSessions = sessionGauge(registry, parts);
+  const updateEventLoop = eventLoopMetrics(registry, parts);
+  const updateRecorder = parts.recorder && recorderMetrics(registry, parts.recorder);
   return (counts) => {
     actors.clear();
     for (const [machine, states] of counts.actors)
       for (const [state, count] of states) actors.set([machine, state], count);
-    ofLimiters();
-    ofSessions();
-    ofLoop();
-    ofRecorder?.();
+    updateLimiters();
+    updateSessions();
+    updateEventLoop();
+    updateRecorder?.();
   };
 }
 
 function limiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => void {
   const of = (name: string, help: string) => registry.gauge(plain(`statelet_limiter_${name}`, help, ['limiter']));
-  const slots = of('slots', 'How many may be at it at a time; +Inf: any number.');
-  const held = of('slots_held', 'How many are at it.');
-  const queue = of('queue', 'How many wait for a slot.');
+  const slots = of('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
+  const held = of('slots_held', 'Slots in use.');
+  const queue = of('queue', 'Requests waiting for a slot.');
   return () => {
     for (const [name, limiter] of Object.entries(agent.overview().limiters)) {
       slots.set([name], limiter.capacity);
@@ -59,69 +56,67 @@ function limiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => v
   };
 }
 
-const KINDS = ['exec', 'attach', 'portForward', 'logs'];
+const SESSION_KINDS = ['exec', 'attach', 'portForward', 'logs'];
 
 function sessionGauge(registry: Registry, { sessions }: AgentGaugesParts): () => void {
   const open = registry.gauge(
-    plain('statelet_stream_sessions', 'Clients that are joined with a container or pod, or follow a log.', ['kind']),
+    plain('statelet_stream_sessions', 'Open exec, attach and port-forward sessions, and followed logs.', ['kind']),
   );
   return () => {
-    const all = sessions();
-    for (const kind of KINDS) open.set([kind], all.filter((each) => each.kind === kind).length);
+    const openSessions = sessions();
+    for (const kind of SESSION_KINDS) open.set([kind], openSessions.filter((each) => each.kind === kind).length);
   };
 }
 
-/** How often the delay is measured: more often it would keep an idle agent awake. */
-const LOOK_MS = 100;
-/** Two who scrape do not take what they tell from one another. */
-const WINDOW_MS = 10_000;
+/** A shorter interval would wake up an idle agent too often. */
+const SAMPLE_INTERVAL_MS = 100;
+/** A second scraper within this time sees the same quantiles instead of starting a new window. */
+const MIN_WINDOW_MS = 10_000;
 const QUANTILES = [0.5, 0.99, 1];
 const NANO = 1e-9;
 
-/** How late what is due comes, since about the last scrape: measured from the first one on. */
-function loopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
+/** Registers the metrics of the event loop. The delay is measured from the first scrape on. */
+function eventLoopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
   const delay = registry.gauge(
-    plain(
-      'statelet_event_loop_delay_seconds',
-      'So late the event loop is for this share of the time, or less, since about the last scrape.',
-      ['share'],
-    ),
+    plain('statelet_event_loop_delay_seconds', 'Quantiles of the event loop delay since about the last scrape.', [
+      'share',
+    ]),
   );
-  const busy = registry.counter(plain('statelet_event_loop_busy_seconds_total', 'How long the event loop has worked.'));
+  const busy = registry.counter(plain('statelet_event_loop_busy_seconds_total', 'Time that the event loop was busy.'));
   let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  let begunAt = 0;
+  let windowStartedAt = 0;
   return () => {
     busy.set([], performance.eventLoopUtilization().active / 1_000);
     const now = monotonic();
     if (delays === undefined) {
-      delays = monitorEventLoopDelay({ resolution: LOOK_MS });
+      delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
       delays.enable();
-      begunAt = now;
-    } else if (now - begunAt >= WINDOW_MS) {
+      windowStartedAt = now;
+    } else if (now - windowStartedAt >= MIN_WINDOW_MS) {
       for (const quantile of QUANTILES) delay.set([String(quantile)], lateness(delays.percentile(quantile * 100)));
       delays.reset();
-      begunAt = now;
+      windowStartedAt = now;
     }
   };
 }
 
-/** What is measured is how long it took until the next look. */
-const lateness = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - LOOK_MS / 1_000);
+/** Subtracts the sample interval, because the histogram records the time between two samples. */
+const lateness = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - SAMPLE_INTERVAL_MS / 1_000);
 
-function recorderMetrics(registry: Registry, recorder: () => Recorder): () => void {
+function recorderMetrics(registry: Registry, recorder: () => RecorderProgress): () => void {
   const counter = (name: string, help: string) => registry.counter(plain(`statelet_recorder_${name}`, help));
   const gauge = (name: string, help: string) => registry.gauge(plain(`statelet_recorder_${name}`, help));
-  const lines = counter('lines_total', 'Lines that the flight recorder was given.');
-  const bytes = counter('written_bytes_total', 'Bytes that it has written, compressed.');
-  const pending = gauge('pending_characters', 'Characters that it has yet to write.');
-  const missed = gauge('missed_lines', 'Lines that it has given up since it could last write.');
-  const failing = gauge('failing', 'Whether it cannot write at present.');
+  const lines = counter('lines_total', 'Lines passed to the flight recorder.');
+  const bytes = counter('written_bytes_total', 'Compressed bytes that the flight recorder wrote.');
+  const pending = gauge('pending_characters', 'Characters buffered by the flight recorder.');
+  const missed = gauge('missed_lines', 'Lines dropped since the last successful write.');
+  const failing = gauge('failing', 'Whether the last write failed.');
   return () => {
-    const now = recorder();
-    lines.set([], now.lines);
-    bytes.set([], now.bytes);
-    pending.set([], now.pending);
-    missed.set([], now.missed);
-    failing.set([], now.isFailing ? 1 : 0);
+    const progress = recorder();
+    lines.set([], progress.lines);
+    bytes.set([], progress.bytes);
+    pending.set([], progress.pending);
+    missed.set([], progress.missed);
+    failing.set([], progress.isFailing ? 1 : 0);
   };
 }

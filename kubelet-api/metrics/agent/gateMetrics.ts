@@ -1,14 +1,14 @@
-/** The feature gates (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`). */
+/** The metric of feature gates (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`). */
 import { beta, type Registry } from '../registry.ts';
 
-export interface ShownGate {
+export interface FeatureGate {
   readonly name: string;
   readonly stage: 'ALPHA' | 'BETA';
   readonly isEnabled: boolean;
 }
 
-/** Shows the gates that the node acts on. Every other gate has its default of Kubernetes, or has no effect. */
-export function gateMetrics(registry: Registry, gates: readonly ShownGate[]): void {
+/** Registers the gates that take effect on this node. Other gates have their Kubernetes default or no effect. */
+export function gateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
   const enabled = registry.gauge(
     beta('kubernetes_feature_enabled', 'Whether a feature gate is enabled.', ['name', 'stage']),
   );

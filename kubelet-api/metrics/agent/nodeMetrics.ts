@@ -1,6 +1,6 @@
 /**
- * The metrics of a node. It looks on from the node's beginning and keeps a few numbers for each series; what only has to be
- * counted is counted when somebody scrapes.
+ * The metrics of a node. Counters and histograms are updated by observers from the start of the node; gauges are computed at
+ * each scrape.
  */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
@@ -12,10 +12,10 @@ import type { CheckListener } from '../../listener/health.ts';
 import type { RequestListener } from '../../listener/server.ts';
 import type { PodResourcesListener } from '../../podResources/server.ts';
 import { logGauge } from '../logGauge.ts';
-import { FollowedPods } from '../pods/followedPods.ts';
 import { PodMetrics } from '../pods/podMetrics.ts';
 import { ProbeMetrics } from '../pods/probeMetrics.ts';
 import { ResizeMetrics } from '../pods/resizeMetrics.ts';
+import { TrackedPods } from '../pods/trackedPods.ts';
 import { VolumeMetrics } from '../pods/volumeMetrics.ts';
 import { Registry, registeredMetrics } from '../registry.ts';
 import { accessMetrics } from '../requests/accessMetrics.ts';
@@ -27,7 +27,7 @@ import { type ProviderObserver, providerMetrics } from '../requests/providerMetr
 import { kubeRequests, servedRequests } from '../requests/requestMetrics.ts';
 import { relists, runtimeCalls } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
-import { gateMetrics, type ShownGate } from './gateMetrics.ts';
+import { type FeatureGate, gateMetrics } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
 import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
 import { nodeStartup } from './nodeStartup.ts';
@@ -35,51 +35,50 @@ import { processMetrics, startGauge } from './processMetrics.ts';
 import { serviceActionMetrics } from './serviceActionMetrics.ts';
 
 export interface NodeMetrics {
-  /** What is told of the node to it. */
+  /** Observers to pass to `createNode`. */
   readonly observers: {
     readonly [K in 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
   };
-  /** Told of each call of the runtime. */
+  /** Called after each CRI call. */
   readonly runtimeCall: (call: TimedCall) => void;
-  /** Counts the requests to an API server, and what becomes of the credentials for it. */
+  /** Observers of the requests to an API server, and of the credentials used for them. */
   readonly cluster: {
     readonly requestsTo: (host: string) => RequestObserver;
     readonly credentials: CredentialObserver;
   };
-  /** Told of each request to a server of the node. */
+  /** Creates the listener for requests to one of the node's HTTP servers. */
   readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
   readonly check: CheckListener;
   readonly providers: ProviderObserver;
   readonly access: AccessObserver;
   readonly podResources: PodResourcesListener;
-  /** To be called once the node is there, before it starts. */
-  start(agent: NodeAgent, about: AboutNode): void;
-  /** To be called once, where it is known what logs take. */
-  showLogs(usages: () => Promise<readonly LogUsage[]>): void;
-  /** What the paths show: `/metrics`, `/metrics/probes`, `/metrics/slis`. */
-  readonly paths: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
+  /** Connects the created node. Must be called before it starts. */
+  start(agent: NodeAgent, details: NodeDetails): void;
+  /** Registers the gauge of log usage. Must be called at most once. */
+  addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
+  /** The families of `/metrics`, `/metrics/probes` and `/metrics/slis`. */
+  readonly registries: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
 }
 
-/** What there is to say of it beside its actors. */
-type AboutNode = Omit<NodeGaugesParts, 'agent' | 'now'> & Omit<AgentGaugesParts, 'agent' | 'monotonic'>;
+type NodeDetails = Omit<NodeGaugesParts, 'agent' | 'now'> & Omit<AgentGaugesParts, 'agent' | 'monotonic'>;
 
 export interface NodeMetricsParts {
   readonly clock: { now(): number; monotonic(): number };
-  /** Whether there is an API server that statuses are told. */
+  /** Whether statuses are reported to an API server. */
   readonly isInCluster: boolean;
-  /** When the host was booted, in seconds since the epoch. */
+  /** The boot time of the host, in seconds since the epoch. Undefined if unknown. */
   readonly bootedAt?: (() => number | undefined) | undefined;
-  /** The feature gates that the node acts on. */
-  readonly gates?: readonly ShownGate[];
-  /** Told of what could not be looked up for a scrape. */
+  /** The feature gates that take effect on this node. */
+  readonly gates?: readonly FeatureGate[];
+  /** Receives the errors of collectors at a scrape. */
   readonly onError: (error: unknown) => void;
 }
 
 export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError }: NodeMetricsParts): NodeMetrics {
   const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
-  const pods = new FollowedPods();
+  const pods = new TrackedPods();
   const resizes = new ResizeMetrics(all);
-  const followed = podObservers(
+  const podTracking = podObservers(
     { registry: all, probeRegistry: probes, pods, resizes },
     { clock, isInCluster, bootedAt },
   );
@@ -88,7 +87,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   gateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    observers: { ...followed.observers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
+    observers: { ...podTracking.observers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
     cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
     servedRequest: servedRequests(all),
@@ -96,30 +95,30 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
     providers: providerMetrics(all),
     access: accessMetrics(all, clock),
     podResources: podResourcesMetrics(all),
-    start: (agent, about) => {
-      agent.subscribe(followed.changed);
+    start: (agent, details) => {
+      agent.subscribe(podTracking.changed);
       const gauges = [
-        nodeGauges(all, { ...about, agent, now }),
-        agentGauges(all, { ...about, agent, monotonic: () => clock.monotonic() }),
+        nodeGauges(all, { ...details, agent, now }),
+        agentGauges(all, { ...details, agent, monotonic: () => clock.monotonic() }),
       ];
       all.collect(() => {
         const counts = agent.counts();
-        for (const set of gauges) set(counts);
+        for (const update of gauges) update(counts);
         resizes.collect(agent.pods());
-        followed.sweep();
+        podTracking.sweep();
       });
-      probes.collect(followed.sweep);
+      probes.collect(podTracking.sweep);
       registeredMetrics(all, [all, probes, slis]);
     },
-    showLogs: (usages) => logGauge(all, usages),
-    paths: { all, probes, slis },
+    addLogUsage: (usages) => logGauge(all, usages),
+    registries: { all, probes, slis },
   };
 }
 
 interface PodRegistries {
   readonly registry: Registry;
   readonly probeRegistry: Registry;
-  readonly pods: FollowedPods;
+  readonly pods: TrackedPods;
   readonly resizes: ResizeMetrics;
 }
 
@@ -141,14 +140,14 @@ function podObservers(
   const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
   const observers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
-      calls.answered(answer);
+      calls.portCompleted(answer);
       certificates(answer);
       startup(answer);
     },
     moves: (move) => podMetrics.moved(move),
     decisions: (decision) => podMetrics.decided(decision),
   };
-  /** Forgets whatever is left of pods that are gone. */
+  /** Drops the data of removed pods. */
   const sweep = () => {
     pods.sweep(clock.now());
     probes.sweep();
@@ -160,7 +159,7 @@ function podObservers(
       if (!change.removed) return;
       probes.forget(change.uid);
       calls.forget(change.uid);
-      // Nobody may ever scrape.
+      // The data must not accumulate when nothing scrapes.
       sweep();
     },
     sweep,

@@ -1,16 +1,16 @@
 /** Durations of the start of a node that is new in its cluster (`pkg/kubelet/util/node_startup_latency_tracker.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import { alpha, type Registry } from '../registry.ts';
-import { processStart } from './processMetrics.ts';
+import { processStartSeconds } from './processMetrics.ts';
 
 interface StartupParts {
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** When the host was booted, in seconds since the epoch. Undefined if it is unknown. */
+  /** The boot time of the host, in seconds since the epoch. Undefined if unknown. */
   readonly bootedAt: () => number | undefined;
 }
 
-/** Returns the listener for answers of ports. As in a kubelet, all values stay 0 on a node that was registered before. */
+/** Creates the listener for outcomes of ports. As in a kubelet, all values stay 0 on a node that was registered before. */
 export function nodeStartup(registry: Registry, { now, bootedAt }: StartupParts): (answer: PortOutcome) => void {
   const gauge = (name: string, help: string) => registry.gauge(alpha(`kubelet_node_startup_${name}`, help));
   const preKubelet = gauge('pre_kubelet_duration_seconds', 'Time from the boot of the host to the start of the agent.');
@@ -27,24 +27,24 @@ export function nodeStartup(registry: Registry, { now, bootedAt }: StartupParts)
     'Time from the registration of the node until it was ready.',
   );
   const total = gauge('duration_seconds', 'Time from the boot of the host until the node was ready.');
-  const startedAt = processStart();
+  const startedAt = processStartSeconds();
   let attemptedAt: number | undefined;
   let registeredAt: number | undefined;
   let isReady = false;
 
-  function registered(at: number, began: number): void {
+  function registered(at: number, attemptedAt: number): void {
     registeredAt = at;
-    const booted = bootedAt();
-    if (booted !== undefined) preKubelet.set([], Math.max(0, startedAt - booted));
-    preRegistration.set([], Math.max(0, began - startedAt));
-    registration.set([], at - began);
+    const hostBootedAt = bootedAt();
+    if (hostBootedAt !== undefined) preKubelet.set([], Math.max(0, startedAt - hostBootedAt));
+    preRegistration.set([], Math.max(0, attemptedAt - startedAt));
+    registration.set([], at - attemptedAt);
   }
 
-  function ready(at: number, since: number): void {
+  function ready(at: number, registeredAt: number): void {
     isReady = true;
-    postRegistration.set([], at - since);
-    const booted = bootedAt();
-    if (booted !== undefined) total.set([], at - booted);
+    postRegistration.set([], at - registeredAt);
+    const hostBootedAt = bootedAt();
+    if (hostBootedAt !== undefined) total.set([], at - hostBootedAt);
   }
 
   return ({ port, output, ms }) => {

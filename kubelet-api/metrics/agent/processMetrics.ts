@@ -1,4 +1,4 @@
-/** What the process takes, under the names that all clients of Prometheus have for it. */
+/** The `process_*` metrics that every Prometheus client library has. */
 import { readdir, readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { alpha, plain, type Registry } from '../registry.ts';
@@ -6,20 +6,19 @@ import { alpha, plain, type Registry } from '../registry.ts';
 const PAGE_BYTES = 4096;
 const MICRO = 1e-6;
 
-/** When the process began, in seconds since the epoch. */
-export const processStart = (): number => Math.round(performance.timeOrigin) / 1_000;
+/** The start time of the process, in seconds since the epoch. */
+export const processStartSeconds = (): number => Math.round(performance.timeOrigin) / 1_000;
 
-/** The text of `/proc/self/net/netstat`. Empty on a kernel that has no such file. */
+/** Returns the contents of `/proc/self/net/netstat`, or nothing on a kernel without that file. */
 const readNetstat = (): Promise<string> => readFile('/proc/self/net/netstat', 'utf8').catch(() => '');
 
-/** Has them looked up for each scrape. */
 export function processMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
   const cpu = registry.counter(plain('process_cpu_seconds_total', 'Total user and system CPU time, in seconds.'));
   const resident = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
   const virtual = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
-  const open = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
-  const most = registry.gauge(plain('process_max_fds', 'How many file descriptors may be open.'));
-  const addresses = registry.gauge(
+  const openFiles = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
+  const maxFiles = registry.gauge(plain('process_max_fds', 'Maximum number of open file descriptors.'));
+  const maxVirtual = registry.gauge(
     plain('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory, in bytes.'),
   );
   const received = registry.counter(
@@ -28,11 +27,11 @@ export function processMetrics(registry: Registry, netstat: () => Promise<string
   const sent = registry.counter(
     plain('process_network_transmit_bytes_total', 'Bytes that the network namespace of the process sent over IP.'),
   );
-  registry.gauge(plain('process_start_time_seconds', START)).set([], processStart());
+  registry.gauge(plain('process_start_time_seconds', START_TIME_HELP)).set([], processStartSeconds());
   registry.collect(async () => {
     const { user, system } = process.cpuUsage();
     cpu.set([], (user + system) * MICRO);
-    const [memory, files, limits, network] = await Promise.all([
+    const [memory, fileDescriptors, limits, network] = await Promise.all([
       readFile('/proc/self/statm', 'utf8'),
       readdir('/proc/self/fd'),
       readFile('/proc/self/limits', 'utf8'),
@@ -41,9 +40,9 @@ export function processMetrics(registry: Registry, netstat: () => Promise<string
     const [size = 0, pages = 0] = memory.split(' ').map(Number);
     virtual.set([], size * PAGE_BYTES);
     resident.set([], pages * PAGE_BYTES);
-    open.set([], files.length);
-    most.set([], limitOf(limits, 'Max open files'));
-    addresses.set([], limitOf(limits, 'Max address space'));
+    openFiles.set([], fileDescriptors.length);
+    maxFiles.set([], limitOf(limits, 'Max open files'));
+    maxVirtual.set([], limitOf(limits, 'Max address space'));
     for (const [metric, name] of [
       [received, 'InOctets'],
       [sent, 'OutOctets'],
@@ -55,7 +54,7 @@ export function processMetrics(registry: Registry, netstat: () => Promise<string
   });
 }
 
-/** Prometheus' client for Go shows no limit as the largest number of 64 bits (`process_collector_procfsenabled.go`). */
+/** Prometheus' Go client reports "unlimited" as the largest 64-bit number (`process_collector_procfsenabled.go`). */
 const NO_LIMIT = 2 ** 64;
 
 function limitOf(limits: string, name: string): number {
@@ -64,8 +63,8 @@ function limitOf(limits: string, name: string): number {
 }
 
 /**
- * The value of a counter of the protocol IP in the text of `/proc/net/netstat`, whose lines come in pairs of names and values.
- * Undefined if the kernel does not count it: Prometheus' client for Go leaves out the metric then.
+ * Parses an IP counter from `/proc/net/netstat`, whose lines come in pairs of names and values. Undefined if the kernel does
+ * not have the counter, in which case Prometheus' Go client omits the metric.
  */
 function ipCounter(netstat: string, name: string): number | undefined {
   const [names = [], values = []] = netstat
@@ -76,10 +75,10 @@ function ipCounter(netstat: string, name: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-const START = 'When the process began, in seconds since the epoch.';
+const START_TIME_HELP = 'Start time of the process, in seconds since the epoch.';
 
-/** Counters begin at 0 when the process does: each path says when that was. */
+/** Registers the start time of the process. Each path has it, because it is when the counters started at 0. */
 export function startGauge(registry: Registry): void {
-  const gauge = registry.gauge(alpha('process_start_time_seconds', START, []));
-  registry.collect(() => gauge.set([], processStart()));
+  const gauge = registry.gauge(alpha('process_start_time_seconds', START_TIME_HELP, []));
+  registry.collect(() => gauge.set([], processStartSeconds()));
 }

@@ -1,53 +1,55 @@
-/** The metric families of `ServiceAction`. */
+/** Metrics derived from `ServiceAction`. */
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
-import { USUAL } from '../buckets.ts';
+import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for service actions. */
 export function serviceActionMetrics(registry: Registry): (action: ServiceAction) => void {
   const { opened, failed, latency } = eventStreamFamilies(registry);
   const { checks, records, intents } = pullRecordFamilies(registry);
-  return (counted) => {
-    switch (counted.action) {
+  return (action) => {
+    switch (action.action) {
       case 'eventStreamOpened':
         return opened.add([]);
       case 'eventStreamFailed':
         return failed.add([]);
       case 'runtimeEventReceived':
-        return latency.observe([], counted.latencyMs / 1_000);
+        return latency.observe([], action.latencyMs / 1_000);
       case 'pullChecked':
-        return checks.add([counted.result]);
+        return checks.add([action.result]);
       case 'pullRecordsChanged':
-        records.set([], counted.records);
-        intents.set([], counted.intents);
+        records.set([], action.records);
+        intents.set([], action.intents);
     }
   };
 }
 
-/** Creates the families of `pkg/kubelet/pleg/evented.go`. A kubelet has values only with the feature gate EventedPLEG. */
+/** Registers the families of `pkg/kubelet/pleg/evented.go`. A kubelet has values only with the feature gate EventedPLEG. */
 function eventStreamFamilies({ counter, histogram }: Registry) {
-  const of = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);
+  const options = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);
   return {
-    opened: counter(of('success_count', 'Event streams of the container runtime that were opened.')),
-    failed: counter(of('error_count', 'Event streams of the container runtime that could not be opened, or broke.')),
+    opened: counter(options('success_count', 'Event streams of the container runtime that were opened.')),
+    failed: counter(
+      options('error_count', 'Event streams of the container runtime that could not be opened, or broke.'),
+    ),
     latency: histogram(
-      of('latency_seconds', 'Time from the creation of an event by the container runtime until it was received.'),
-      USUAL,
+      options('latency_seconds', 'Time from the creation of an event by the container runtime until it was received.'),
+      DEFAULT_BUCKETS,
     ),
   };
 }
 
-/** Creates the families of `pkg/kubelet/images/pullmanager/metrics.go`. */
+/** Registers the families of `pkg/kubelet/images/pullmanager/metrics.go`. */
 function pullRecordFamilies({ counter, gauge }: Registry) {
-  const of = (name: string, help: string, labels?: readonly string[]) =>
+  const options = (name: string, help: string, labels?: readonly string[]) =>
     alpha(`kubelet_imagemanager_${name}`, help, labels);
   return {
     checks: counter(
-      of('image_mustpull_checks_total', 'Checks whether a pod has to prove its right to an image, by outcome.', [
+      options('image_mustpull_checks_total', 'Checks whether a pod may use an image that is present, by outcome.', [
         'result',
       ]),
     ),
-    records: gauge(of('ondisk_pulledrecords', 'Records of pulled images on disk.')),
-    intents: gauge(of('ondisk_pullintents', 'Records of pulls in progress on disk.')),
+    records: gauge(options('ondisk_pulledrecords', 'Records of pulled images on disk.')),
+    intents: gauge(options('ondisk_pullintents', 'Records of pulls in progress on disk.')),
   };
 }

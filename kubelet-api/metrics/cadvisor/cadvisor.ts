@@ -1,4 +1,4 @@
-/** /metrics/cadvisor: what each cgroup of the node uses, as Prometheus' rules for Kubernetes expect it of a kubelet. */
+/** `/metrics/cadvisor`: the usage of each cgroup, in the form that Prometheus rules for Kubernetes expect. */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
@@ -16,66 +16,66 @@ import { specMetrics } from './specMetrics.ts';
 import { USAGE_METRICS } from './usageMetrics.ts';
 
 export interface CadvisorParts {
-  /** One of everything, some ten seconds old at most. */
+  /** Returns a sample of all cgroups that is at most about ten seconds old. */
   readonly sample: (signal: AbortSignal) => Promise<NodeSample>;
   readonly host: (signal: AbortSignal) => Promise<CadvisorHost>;
-  /** Those of the node with their status. */
+  /** The node's pods with their status. */
   readonly pods: () => readonly Pod[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** When this process began. */
+  /** The start of this process, in milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
-/** The host, as far as a sample of cgroups does not tell of it. */
+/** Facts about the host that a sample of cgroups does not contain. */
 export interface CadvisorHost {
   readonly machine: Machine;
   readonly disks: readonly DiskUsage[];
   readonly nameDevice: NameDevice;
-  /** Milliseconds since the epoch. */
+  /** The boot time, in milliseconds since the epoch. Undefined if unknown. */
   readonly bootedAt?: number | undefined;
-  /** Empty where the runtime does not say. */
+  /** Empty if the runtime does not report it. */
   readonly pauseImage: string;
 }
 
 export function cadvisorRoute(parts: CadvisorParts): Route {
-  const texts = new CadvisorTexts(parts);
+  const cache = new ExpositionCache(parts);
   return {
     tree: '/metrics/cadvisor',
     answer: async (exchange) => {
-      const text = await texts.get(exchange.signal);
-      await answerMetrics(exchange, text, parts.startedAt);
+      const chunks = await cache.get(exchange.signal);
+      await answerMetrics(exchange, chunks, parts.startedAt);
     },
   };
 }
 
-type Text = readonly Buffer[];
+type Chunks = readonly Buffer[];
 
-/** The text of the last sample, which all scrapers of it share: as long as somebody reads it, and then while memory lasts. */
-class CadvisorTexts {
+/** Caches the exposition of the last sample for all scrapers. Weak references let it go when memory is needed. */
+class ExpositionCache {
   readonly #parts: CadvisorParts;
-  #last: { readonly sample: WeakRef<NodeSample>; readonly text: WeakRef<Promise<Text>> } | undefined;
+  #last: { readonly sample: WeakRef<NodeSample>; readonly chunks: WeakRef<Promise<Chunks>> } | undefined;
 
   constructor(parts: CadvisorParts) {
     this.#parts = parts;
   }
 
-  async get(signal: AbortSignal): Promise<Text> {
+  async get(signal: AbortSignal): Promise<Chunks> {
     const sample = await this.#parts.sample(signal);
-    const known = this.#last?.sample.deref() === sample ? this.#last.text.deref() : undefined;
-    if (known !== undefined) return known;
-    const text = this.#make(sample, new AbortController().signal);
-    const made = { sample: new WeakRef(sample), text: new WeakRef(text) };
-    this.#last = made;
-    // What has failed is tried again by who asks next.
-    text.catch(() => {
-      if (this.#last === made) this.#last = undefined;
+    const cached = this.#last?.sample.deref() === sample ? this.#last.chunks.deref() : undefined;
+    if (cached !== undefined) return cached;
+    const chunks = this.#build(sample, new AbortController().signal);
+    const entry = { sample: new WeakRef(sample), chunks: new WeakRef(chunks) };
+    this.#last = entry;
+    // The next scrape retries after a failure.
+    chunks.catch(() => {
+      if (this.#last === entry) this.#last = undefined;
     });
-    return text;
+    return chunks;
   }
 
-  /** Whoever asked first may go away while others wait for the same: it has limits of its own. */
-  async #make(sample: NodeSample, signal: AbortSignal): Promise<Text> {
+  /** `signal` is not the first scraper's, because other scrapers may wait for the same result. */
+  async #build(sample: NodeSample, signal: AbortSignal): Promise<Chunks> {
     const host = await this.#parts.host(signal);
     const { memoryBytes, swapBytes } = host.machine;
     const rows = await rowsOf(sample, {
@@ -93,7 +93,7 @@ class CadvisorTexts {
     return chunks;
   }
 
-  /** By container ID. */
+  /** Returns the image names from pod statuses, keyed by container ID. */
   #imageNames(): ReadonlyMap<string, string> {
     const statuses = this.#parts
       .pods()
@@ -106,7 +106,7 @@ class CadvisorTexts {
   }
 }
 
-/** In the order of their names, as a registry of Prometheus' library has them. `now`: milliseconds since the epoch. */
+/** Returns the families sorted by name, like a registry of Prometheus' library. `now` is in milliseconds since the epoch. */
 function cadvisorFamilies(
   rows: readonly Row[],
   { machine, nameDevice }: Pick<CadvisorHost, 'machine' | 'nameDevice'>,
@@ -114,7 +114,7 @@ function cadvisorFamilies(
   now: number,
 ): readonly Family[] {
   const metrics = [...USAGE_METRICS, ...deviceMetrics(nameDevice), ...specMetrics(now)];
-  const seen = { at: sample.startedAt, hasFailed: sample.failure !== undefined };
-  const families = [...metrics.map((metric) => familyOf(metric, rows)), ...machineFamilies(machine, seen)];
+  const observation = { observedAt: sample.startedAt, hasFailed: sample.failure !== undefined };
+  const families = [...metrics.map((metric) => familyOf(metric, rows)), ...machineFamilies(machine, observation)];
   return families.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

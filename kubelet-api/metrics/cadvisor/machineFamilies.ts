@@ -1,4 +1,4 @@
-/** The host as cAdvisor tells of it (`metrics/prometheus_machine.go` there). */
+/** The metrics of the host, with cAdvisor's names (its `metrics/prometheus_machine.go`). */
 import { type Family, labelText } from '../exposition.ts';
 
 export interface Machine {
@@ -11,45 +11,44 @@ export interface Machine {
   readonly cores: number;
   readonly physicalCores: number;
   readonly sockets: number;
-  /** Bytes. */
   readonly memoryBytes: number;
   readonly swapBytes: number;
 }
 
-interface Seen {
-  /** When the host was looked at, in milliseconds since the epoch. */
-  readonly at: number;
-  /** Whether not all containers could be found out. */
+interface Observation {
+  /** Milliseconds since the epoch. */
+  readonly observedAt: number;
+  /** Whether the list of containers is incomplete. */
   readonly hasFailed: boolean;
 }
 
-export function machineFamilies(machine: Machine, { at, hasFailed }: Seen): readonly Family[] {
+export function machineFamilies(machine: Machine, { observedAt, hasFailed }: Observation): readonly Family[] {
   const { machineId, systemUuid, bootId } = machine;
   const labels = labelText(Object.entries({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid }));
-  const ofHost = (name: string, help: string, value: number): Family => ({
+  const hostGauge = (name: string, help: string, value: number): Family => ({
     name: `machine_${name}`,
     help,
     type: 'gauge',
-    samples: [{ labels, value, at }],
+    samples: [{ labels, value, timestampMs: observedAt }],
   });
   return [
     // Only mainframes have books and drawers.
-    ofHost('cpu_books', 'Number of CPU books.', 0),
-    ofHost('cpu_cores', 'Number of logical CPU cores.', machine.cores),
-    ofHost('cpu_drawers', 'Number of CPU drawers.', 0),
-    ofHost('cpu_physical_cores', 'Number of physical CPU cores.', machine.physicalCores),
-    ofHost('cpu_sockets', 'Number of CPU sockets.', machine.sockets),
-    ofHost('memory_bytes', 'Amount of memory installed on the machine.', machine.memoryBytes),
-    ofHost('swap_bytes', 'Amount of swap memory available on the machine.', machine.swapBytes),
+    hostGauge('cpu_books', 'Number of CPU books.', 0),
+    hostGauge('cpu_cores', 'Number of logical CPU cores.', machine.cores),
+    hostGauge('cpu_drawers', 'Number of CPU drawers.', 0),
+    hostGauge('cpu_physical_cores', 'Number of physical CPU cores.', machine.physicalCores),
+    hostGauge('cpu_sockets', 'Number of CPU sockets.', machine.sockets),
+    hostGauge('memory_bytes', 'Amount of memory installed on the machine.', machine.memoryBytes),
+    hostGauge('swap_bytes', 'Amount of swap memory available on the machine.', machine.swapBytes),
     scrapeError('machine', 'machine metrics, 0 otherwise.', false),
     scrapeError('container', 'container metrics, 0 otherwise', hasFailed),
     versionInfo(machine),
   ];
 }
 
-const scrapeError = (what: string, of: string, hasFailed: boolean): Family => ({
-  name: `${what}_scrape_error`,
-  help: `1 if there was an error while getting ${of}`,
+const scrapeError = (exporter: string, helpEnd: string, hasFailed: boolean): Family => ({
+  name: `${exporter}_scrape_error`,
+  help: `1 if there was an error while getting ${helpEnd}`,
   type: 'gauge',
   samples: [{ labels: '', value: Number(hasFailed) }],
 });

@@ -1,38 +1,38 @@
-/** One metric of /metrics/cadvisor: what a row has of it. */
+/** The definition of a metric of `/metrics/cadvisor`. */
 import type { Family, Sample } from '../exposition.ts';
 import { type Label, type Row, withLabels } from './row.ts';
 
 export interface Metric extends Pick<Family, 'name' | 'help' | 'type'> {
-  /** What a row has to say; undefined or nothing: it has no such sample. */
-  readonly of: (row: Row) => number | undefined | readonly Labelled[];
-  /** Absent: when the cgroup was read; null: none, as what is measured is not a moment's. */
-  readonly at?: ((row: Row) => number | undefined) | null;
+  /** Returns the row's value or labelled values. Undefined or empty if the row has no sample of this metric. */
+  readonly read: (row: Row) => number | undefined | readonly LabelledValue[];
+  /** Defaults to the time at which the cgroup was read. `null` omits the timestamp, e.g. for a limit. */
+  readonly timestampOf?: ((row: Row) => number | undefined) | null;
 }
 
-export interface Labelled {
+export interface LabelledValue {
   readonly labels: readonly Label[];
   readonly value: number;
 }
 
-type Options = Pick<Metric, 'at'>;
+type Options = Pick<Metric, 'timestampOf'>;
 
-export const counter = (name: string, help: string, of: Metric['of'], options: Options = {}): Metric => ({
+export const counter = (name: string, help: string, read: Metric['read'], options: Options = {}): Metric => ({
   name,
   help,
   type: 'counter',
-  of,
+  read,
   ...options,
 });
 
-export const gauge = (name: string, help: string, of: Metric['of'], options: Options = {}): Metric => ({
+export const gauge = (name: string, help: string, read: Metric['read'], options: Options = {}): Metric => ({
   name,
   help,
   type: 'gauge',
-  of,
+  read,
   ...options,
 });
 
-/** What it is in all rows. */
+/** Reads the metric from all rows, lazily. */
 export const familyOf = (metric: Metric, rows: readonly Row[]): Family => ({
   name: metric.name,
   help: metric.help,
@@ -40,20 +40,20 @@ export const familyOf = (metric: Metric, rows: readonly Row[]): Family => ({
   samples: { [Symbol.iterator]: () => samplesOf(metric, rows) },
 });
 
-function* samplesOf({ of, at }: Metric, rows: readonly Row[]): Generator<Sample> {
+function* samplesOf({ read, timestampOf }: Metric, rows: readonly Row[]): Generator<Sample> {
   for (const row of rows) {
-    const found = of(row);
-    if (found === undefined) continue;
-    const time = at === null ? undefined : (at?.(row) ?? row.usage.readAt);
-    if (typeof found === 'number') yield { labels: row.labelText, value: found, at: time };
-    else for (const { labels, value } of found) yield { labels: withLabels(row, labels), value, at: time };
+    const values = read(row);
+    if (values === undefined) continue;
+    const timestampMs = timestampOf === null ? undefined : (timestampOf?.(row) ?? row.usage.readAt);
+    if (typeof values === 'number') yield { labels: row.labelText, value: values, timestampMs };
+    else for (const { labels, value } of values) yield { labels: withLabels(row, labels), value, timestampMs };
   }
 }
 
-const NS = 1e9;
-const US = 1e6;
+const NS_PER_SECOND = 1e9;
+const US_PER_SECOND = 1e6;
 
-/** Seconds of nanoseconds; 0 where the kernel does not say, as cAdvisor has it. */
-export const secondsOfNs = (ns: number | undefined): number => (ns ?? 0) / NS;
+/** Returns 0 for a value that the kernel does not have, like cAdvisor. */
+export const nsToSeconds = (ns: number | undefined): number => (ns ?? 0) / NS_PER_SECOND;
 
-export const secondsOfUs = (us: number | undefined): number => (us ?? 0) / US;
+export const usToSeconds = (us: number | undefined): number => (us ?? 0) / US_PER_SECOND;

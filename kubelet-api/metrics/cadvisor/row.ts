@@ -1,4 +1,4 @@
-/** A cgroup as /metrics/cadvisor shows it: that of the node, of pods, of a sandbox or of a container. */
+/** A cgroup in `/metrics/cadvisor`: the node's, that of a group of pods, a pod's, a sandbox's or a container's. */
 import type { CgroupUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { OpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { DiskIo } from '../../../host/usage/disks.ts';
@@ -6,23 +6,23 @@ import type { InterfaceUsage } from '../../../host/usage/netDev.ts';
 import { labelText } from '../exposition.ts';
 
 export interface Row {
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly labels: readonly Label[];
-  /** The same as they are written. */
+  /** The formatted `labels`. */
   readonly labelText: string;
   readonly usage: CgroupUsage;
-  /** When it was made, in milliseconds since the epoch. */
-  readonly madeAt?: number | undefined;
-  /** Of the node, and of a sandbox: who shares its network would have the same. */
+  /** Milliseconds since the epoch. */
+  readonly createdAt?: number | undefined;
+  /** Only for the node and for sandboxes, because the containers of a pod share the network of its sandbox. */
   readonly network?: { readonly readAt: number; readonly interfaces: readonly InterfaceUsage[] } | undefined;
   readonly files?: OpenFiles | undefined;
-  /** Of the node. */
+  /** Only for the node. */
   readonly disks?: readonly DiskUsage[] | undefined;
 }
 
 export type Label = readonly [name: string, value: string];
 
-/** A file system of the node, and what went to its device and came from there since the host began. */
+/** A file system of the node, with the I/O of its device since boot. */
 export interface DiskUsage {
   readonly device: string;
   readonly capacityBytes: number;
@@ -32,8 +32,8 @@ export interface DiskUsage {
   readonly io?: DiskIo | undefined;
 }
 
-/** Who a row is of; what is absent is empty (`containerPrometheusLabelsFunc` in `pkg/kubelet/server/server.go`). */
-export interface RowOf {
+/** The owner of a row. Undefined fields become empty labels (`containerPrometheusLabelsFunc` in `pkg/kubelet/server/server.go`). */
+export interface RowIdentity {
   /** The cgroup's path. */
   readonly id: string;
   readonly container?: string;
@@ -44,11 +44,11 @@ export interface RowOf {
   readonly pod?: string;
 }
 
-export function rowLabels({ id, container = '', image = '', name = '', namespace = '', pod = '' }: RowOf) {
+export function rowLabels({ id, container = '', image = '', name = '', namespace = '', pod = '' }: RowIdentity) {
   const labels = Object.entries({ container, id, image, name, namespace, pod });
   return { labels, labelText: labelText(labels) };
 }
 
-/** A row's labels with some of one sample, in the order of their names. */
-export const withLabels = ({ labels }: Pick<Row, 'labels'>, more: readonly Label[]): string =>
-  labelText([...labels, ...more].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+/** Formats a row's labels together with those of one sample, sorted by name. */
+export const withLabels = ({ labels }: Pick<Row, 'labels'>, extraLabels: readonly Label[]): string =>
+  labelText([...labels, ...extraLabels].toSorted(([one], [other]) => (one < other ? -1 : 1)));

@@ -1,44 +1,43 @@
-/** The rows of /metrics/cadvisor out of a sample: the node, what all pods share, and of each pod itself, sandbox, containers. */
+/** Builds the rows of `/metrics/cadvisor`: the node, the parents of pod cgroups, and each pod with its sandbox and containers. */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
 import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
-import { type DiskUsage, type Row, type RowOf, rowLabels } from './row.ts';
+import { type DiskUsage, type Row, type RowIdentity, rowLabels } from './row.ts';
 
-/** What a sample does not have. */
+/** Facts that a sample does not contain. */
 export interface RowParts {
-  /** The image of all sandboxes; empty where that is not known. */
+  /** The image of all sandboxes. Empty if unknown. */
   readonly pauseImage: string;
   readonly disks: readonly DiskUsage[];
-  /** When the host was started, in milliseconds since the epoch. */
+  /** The boot time of the host, in milliseconds since the epoch. */
   readonly bootedAt?: number | undefined;
-  /** Bytes of the host. */
   readonly memoryBytes: number;
   readonly swapBytes: number;
   readonly openFiles: typeof countOpenFiles;
-  /** By what runs: where the runtime only has the image's digest, the name that its status has. */
+  /** Image names from pod statuses, by container ID. The runtime may report only the digest. */
   readonly imageNames: ReadonlyMap<string, string>;
 }
 
-/** As many pods as take a millisecond or so, to look at their open files. */
-const PODS_A_TURN = 8;
+/** Counting the open files of this many pods takes about a millisecond. */
+const PODS_PER_TURN = 8;
 
 export async function rowsOf(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {
   const { root, allPods, tiers, agent, network } = sample;
-  const rows: Row[] = root ? [{ ...rowOf(withCapacity(root, parts), parts), ...nodeOnly(parts), network }] : [];
-  for (const shared of allPods ? [allPods, ...tiers] : tiers) rows.push(rowOf(shared, parts));
+  const rows: Row[] = root ? [{ ...rowOf(withCapacity(root, parts), parts), ...nodeFields(parts), network }] : [];
+  for (const cgroup of allPods ? [allPods, ...tiers] : tiers) rows.push(rowOf(cgroup, parts));
   if (agent !== undefined && agent !== root) rows.push(rowOf(agent, parts));
-  for (const [at, pod] of sample.pods.entries()) {
-    if (at % PODS_A_TURN === 0) await nextTurn();
+  for (const [index, pod] of sample.pods.entries()) {
+    if (index % PODS_PER_TURN === 0) await nextTurn();
     rows.push(...podRows(pod, parts));
   }
-  // While a pod gets another sandbox, it is told with each.
+  // A pod whose sandbox is being replaced is listed once for each sandbox.
   return [...new Map(rows.map((row) => [row.labelText, row])).values()];
 }
 
-const nodeOnly = ({ disks, bootedAt }: RowParts): Partial<Row> => ({ disks, madeAt: bootedAt });
+const nodeFields = ({ disks, bootedAt }: RowParts): Partial<Row> => ({ disks, createdAt: bootedAt });
 
-/** The node's limits are what the host has (`container/raw/handler.go` of cAdvisor). */
+/** The limits of the root cgroup are the capacity of the host (`container/raw/handler.go` of cAdvisor). */
 function withCapacity(root: CgroupSample, { memoryBytes, swapBytes }: RowParts): CgroupSample {
   const { memory } = root.usage;
   if (memory === undefined) return root;
@@ -47,27 +46,32 @@ function withCapacity(root: CgroupSample, { memoryBytes, swapBytes }: RowParts):
 }
 
 function podRows(pod: PodSample, parts: RowParts): Row[] {
-  const who = { namespace: pod.namespace, pod: pod.name };
+  const podIdentity = { namespace: pod.namespace, pod: pod.name };
   const rows: Row[] = [];
-  if (pod.cgroup !== undefined) rows.push(rowOf(pod.cgroup, parts, who, pod.createdAt));
+  if (pod.cgroup !== undefined) rows.push(rowOf(pod.cgroup, parts, podIdentity, pod.createdAt));
   if (pod.sandboxCgroup !== undefined) {
-    const sandbox = { ...who, image: parts.pauseImage, name: pod.sandboxId };
-    rows.push({ ...rowOf(pod.sandboxCgroup, parts, sandbox, pod.createdAt), network: pod.network });
+    const identity = { ...podIdentity, image: parts.pauseImage, name: pod.sandboxId };
+    rows.push({ ...rowOf(pod.sandboxCgroup, parts, identity, pod.createdAt), network: pod.network });
   }
   for (const { cgroup, name, image, id, createdAt } of pod.containers) {
     if (cgroup === undefined) continue;
-    const own = { ...who, container: name, image: parts.imageNames.get(id) ?? image, name: id };
-    rows.push(rowOf(cgroup, parts, own, createdAt));
+    const identity = { ...podIdentity, container: name, image: parts.imageNames.get(id) ?? image, name: id };
+    rows.push(rowOf(cgroup, parts, identity, createdAt));
   }
   return rows;
 }
 
-function rowOf({ path, usage }: CgroupSample, parts: RowParts, who: Omit<RowOf, 'id'> = {}, madeAt?: number): Row {
+function rowOf(
+  { path, usage }: CgroupSample,
+  parts: RowParts,
+  identity: Omit<RowIdentity, 'id'> = {},
+  createdAt?: number,
+): Row {
   const processes = usage.pids?.processes;
   return {
-    ...rowLabels({ id: path, ...who }),
+    ...rowLabels({ id: path, ...identity }),
     usage,
-    madeAt,
+    createdAt,
     files: processes && parts.openFiles(processes),
   };
 }

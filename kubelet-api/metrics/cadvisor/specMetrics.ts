@@ -1,30 +1,30 @@
-/** What a cgroup is given, and when it was made and seen, as cAdvisor names it: none has the time of a sample. */
+/** The metrics of a cgroup's limits and creation time, with cAdvisor's names. They have no timestamps. */
 import type { CpuUsage, MemoryLimits } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import { gauge, type Metric } from './metric.ts';
 
-const UNTIMED = { at: null };
+const UNTIMED = { timestampOf: null };
 
-const cpu = (name: string, help: string, take: (cpu: CpuUsage) => number | undefined): Metric =>
-  gauge(name, help, ({ usage }) => usage.cpu && take(usage.cpu), UNTIMED);
+const cpu = (name: string, help: string, read: (cpu: CpuUsage) => number | undefined): Metric =>
+  gauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), UNTIMED);
 
-/** 0: no limit. */
-const memory = (name: string, help: string, take: (limits: MemoryLimits) => number | undefined): Metric =>
+/** The value is 0 without a limit. */
+const memory = (name: string, help: string, read: (limits: MemoryLimits) => number | undefined): Metric =>
   gauge(
     `container_spec_memory_${name}_bytes`,
     help,
-    ({ usage }) => usage.memory?.limits && (take(usage.memory.limits) ?? 0),
+    ({ usage }) => usage.memory?.limits && (read(usage.memory.limits) ?? 0),
     UNTIMED,
   );
 
-const MS = 1_000;
-const wholeSeconds = (ms: number): number => Math.trunc(ms / MS);
+const MS_PER_SECOND = 1_000;
+const wholeSeconds = (ms: number): number => Math.trunc(ms / MS_PER_SECOND);
 
-/** `now`: milliseconds since the epoch. */
+/** `now` is in milliseconds since the epoch. */
 export const specMetrics = (now: number): readonly Metric[] => [
   gauge(
     'container_start_time_seconds',
     'Start time of the container since unix epoch in seconds.',
-    ({ madeAt }) => (madeAt === undefined ? undefined : wholeSeconds(madeAt)),
+    ({ createdAt }) => (createdAt === undefined ? undefined : wholeSeconds(createdAt)),
     UNTIMED,
   ),
   cpu('container_spec_cpu_period', 'CPU period of the container.', ({ periodUs = 0 }) => periodUs),
@@ -34,8 +34,8 @@ export const specMetrics = (now: number): readonly Metric[] => [
   memory('swap_limit', 'Memory swap limit for the container.', ({ swap }) => swap),
   memory('reservation_limit', 'Memory reservation limit for the container.', ({ reservation }) => reservation),
   gauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
-    at: () => now,
+    timestampOf: () => now,
   }),
-  // No runtime tells of checks of its own, which this stands for: -1 is "none".
+  // CRI has no health checks like Docker's. -1 means none.
   gauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -1,56 +1,56 @@
-/** Processor, memory, processes and pressure of a cgroup, as cAdvisor names them (`metrics/prometheus.go` there). */
+/** The metrics of CPU, memory, processes and pressure, with cAdvisor's names (its `metrics/prometheus.go`). */
 import type { CpuUsage, MemoryUsage, Pressure } from '../../../host/cgroup/usage/cgroupUsage.ts';
-import { counter, gauge, type Labelled, type Metric, secondsOfNs, secondsOfUs } from './metric.ts';
+import { counter, gauge, type LabelledValue, type Metric, nsToSeconds, usToSeconds } from './metric.ts';
 import type { Row } from './row.ts';
 
-const cpu = (take: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
-  row.usage.cpu === undefined ? undefined : take(row.usage.cpu);
+const cpu = (read: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
+  row.usage.cpu === undefined ? undefined : read(row.usage.cpu);
 
-/** Only where there is a quota. */
-const cfs = (take: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? take(usage) : undefined));
+/** Undefined for a cgroup without a CPU quota. */
+const throttling = (read: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? read(usage) : undefined));
 
 const CPU: readonly Metric[] = [
   counter(
     ...(['container_cpu_user_seconds_total', 'Cumulative user cpu time consumed in seconds.'] as const),
-    cpu(({ userNs }) => secondsOfNs(userNs)),
+    cpu(({ userNs }) => nsToSeconds(userNs)),
   ),
   counter(
     ...(['container_cpu_system_seconds_total', 'Cumulative system cpu time consumed in seconds.'] as const),
-    cpu(({ systemNs }) => secondsOfNs(systemNs)),
+    cpu(({ systemNs }) => nsToSeconds(systemNs)),
   ),
   counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({ usage }) => {
     const used = usage.cpu?.usageNs ?? 0;
-    return used > 0 ? [{ labels: [['cpu', 'total']], value: secondsOfNs(used) }] : [];
+    return used > 0 ? [{ labels: [['cpu', 'total']], value: nsToSeconds(used) }] : [];
   }),
   counter(
     ...(['container_cpu_cfs_periods_total', 'Number of elapsed enforcement period intervals.'] as const),
-    cfs(({ periods }) => periods ?? 0),
+    throttling(({ periods }) => periods ?? 0),
   ),
   counter(
     ...(['container_cpu_cfs_throttled_periods_total', 'Number of throttled period intervals.'] as const),
-    cfs(({ throttledPeriods }) => throttledPeriods ?? 0),
+    throttling(({ throttledPeriods }) => throttledPeriods ?? 0),
   ),
   counter(
     'container_cpu_cfs_throttled_seconds_total',
     'Total time duration the container has been throttled.',
-    cfs(({ throttledNs }) => secondsOfNs(throttledNs)),
+    throttling(({ throttledNs }) => nsToSeconds(throttledNs)),
   ),
   counter(
     ...(['container_cpu_cfs_burst_periods_total', 'Number of periods when burst occurs.'] as const),
-    cfs(({ bursts }) => bursts ?? 0),
+    throttling(({ bursts }) => bursts ?? 0),
   ),
   counter(
     'container_cpu_cfs_burst_seconds_total',
     'Total time duration the container has been bursted.',
-    cfs(({ burstNs }) => secondsOfNs(burstNs)),
+    throttling(({ burstNs }) => nsToSeconds(burstNs)),
   ),
 ];
 
-/** What the kernel does not count is 0, as in cAdvisor. */
-const memory = (take: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
-  row.usage.memory === undefined ? undefined : (take(row.usage.memory) ?? 0);
+/** Counts that the kernel does not have are 0, as in cAdvisor. */
+const memory = (read: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
+  row.usage.memory === undefined ? undefined : (read(row.usage.memory) ?? 0);
 
-const failures = ({ usage }: Row): readonly Labelled[] => {
+const pageFaultValues = ({ usage }: Row): readonly LabelledValue[] => {
   if (usage.memory === undefined) return [];
   const { pageFaults = 0, majorPageFaults = 0 } = usage.memory;
   return ['container', 'hierarchy'].flatMap((scope) => [
@@ -123,7 +123,7 @@ const MEMORY: readonly Metric[] = [
     ...(['container_memory_total_inactive_file_bytes', 'Current total inactive file in bytes.'] as const),
     memory(({ inactiveFile }) => inactiveFile),
   ),
-  counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', failures),
+  counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', pageFaultValues),
   counter(
     'container_oom_events_total',
     'Count of out of memory events observed for the container',
@@ -131,7 +131,7 @@ const MEMORY: readonly Metric[] = [
   ),
 ];
 
-/** 0 where there is no such count, as at the root, and no limit. */
+/** Values are 0 without a limit, and for counts that the cgroup does not have, e.g. the root. */
 const PROCESSES: readonly Metric[] = [
   gauge(
     'container_processes',
@@ -158,20 +158,20 @@ const PROCESSES: readonly Metric[] = [
   ),
 ];
 
-/** `some` is waiting, `full` is stalled. */
-function pressureOf(resource: 'cpu' | 'memory' | 'io', how: keyof Pressure) {
-  return ({ usage: { pressure } }: Row) => pressure && secondsOfUs(pressure[resource]?.[how].totalUs);
+/** In the kernel's terms, `some` tasks wait and `full` is a stall of all tasks. */
+function pressureOf(resource: 'cpu' | 'memory' | 'io', kind: keyof Pressure) {
+  return ({ usage: { pressure } }: Row) => pressure && usToSeconds(pressure[resource]?.[kind].totalUs);
 }
 
-const STALLED = 'Total time duration no tasks in the container could make progress due to';
-const WAITING = 'Total time duration tasks in the container have waited due to';
+const STALLED_HELP = 'Total time duration no tasks in the container could make progress due to';
+const WAITING_HELP = 'Total time duration tasks in the container have waited due to';
 
 const PRESSURE: readonly Metric[] = (['cpu', 'memory', 'io'] as const).flatMap((resource) => {
-  const why = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
+  const congestion = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
   const name = `container_pressure_${resource}`;
   return [
-    counter(`${name}_stalled_seconds_total`, `${STALLED} ${why}`, pressureOf(resource, 'full')),
-    counter(`${name}_waiting_seconds_total`, `${WAITING} ${why}`, pressureOf(resource, 'some')),
+    counter(`${name}_stalled_seconds_total`, `${STALLED_HELP} ${congestion}`, pressureOf(resource, 'full')),
+    counter(`${name}_waiting_seconds_total`, `${WAITING_HELP} ${congestion}`, pressureOf(resource, 'some')),
   ];
 });
 

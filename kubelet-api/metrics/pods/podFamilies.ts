@@ -1,41 +1,41 @@
 /** The families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
-import { OF_POD_STARTS, OF_PULLS, OF_STATUSES, USUAL } from '../buckets.ts';
+import { DEFAULT_BUCKETS, POD_START_BUCKETS, PULL_BUCKETS, STATUS_SYNC_BUCKETS } from '../buckets.ts';
 import { alpha, beta, internal, type Registry } from '../registry.ts';
 
 const PODS = {
-  worker: alpha('kubelet_pod_worker_duration_seconds', 'How long the work for a pod takes, by its kind.', [
+  worker: alpha('kubelet_pod_worker_duration_seconds', 'Duration of the work for a pod, by operation.', [
     'operation_type',
   ]),
   workerStart: alpha(
     'kubelet_pod_worker_start_duration_seconds',
-    'The time from when a pod is first seen until the work for it begins.',
+    'Time from when the node first sees a pod until the work for it starts.',
   ),
-  start: alpha('kubelet_pod_start_duration_seconds', 'The time from when a pod is first seen until it runs.'),
+  start: alpha('kubelet_pod_start_duration_seconds', 'Time from when the node first sees a pod until it runs.'),
   startTotal: alpha(
     'kubelet_pod_start_total_duration_seconds',
-    'The time from the creation of a pod until the API server knows that its containers run.',
+    'Time from the creation of a pod until the API server knows that its containers run.',
     [],
   ),
   startSli: alpha(
     'kubelet_pod_start_sli_duration_seconds',
-    'The same without pulls and init containers, of pods whose volumes all end with them.',
+    'Time from the creation of a pod until the API server knows that its containers run, without pulls and init containers, for pods with only ephemeral volumes.',
     [],
   ),
   firstNetworkPod: internal(
     'kubelet_first_network_pod_start_sli_duration_seconds',
-    'The same of the first pod with a network of its own.',
+    'Value of kubelet_pod_start_sli_duration_seconds for the first pod without hostNetwork.',
   ),
   restarted: alpha(
     'kubelet_restarted_pods_total',
-    'Pods that were removed and wanted again with the same UID before they had ended.',
+    'Pods that were removed and added again with the same UID before they had terminated.',
     ['static'],
   ),
   statusSync: alpha(
     'kubelet_pod_status_sync_duration_seconds',
-    "The time from a change of a pod's status until the API server has it.",
+    "Time from a change of a pod's status until the API server has it.",
   ),
-  containersPerPod: alpha('kubelet_containers_per_pod_count', 'How many containers pods have.'),
-  terminated: alpha('kubelet_terminated_containers_total', 'Runs of containers that have ended.', [
+  containersPerPod: alpha('kubelet_containers_per_pod_count', 'Number of containers per pod.'),
+  terminated: alpha('kubelet_terminated_containers_total', 'Container terminations.', [
     'container_type',
     'exit_code',
     'reason',
@@ -49,19 +49,19 @@ const PODS = {
     'kubelet_orphaned_runtime_pods_total',
     'Running pods at the runtime that no source wants and that the node had not seen before.',
   ),
-  rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node has not taken, by reason.', ['reason']),
+  rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node did not admit, by reason.', ['reason']),
 };
 
-/** Of their starts, work and ends. */
+/** Registers the families about the starts, syncs and terminations of pods. */
 export const podFamilies = ({ histogram, counter, gauge }: Registry) => ({
   firstNetworkPod: gauge(PODS.firstNetworkPod),
   restarted: counter(PODS.restarted),
-  worker: histogram(PODS.worker, USUAL),
-  workerStart: histogram(PODS.workerStart, USUAL),
-  start: histogram(PODS.start, OF_POD_STARTS),
-  startTotal: histogram(PODS.startTotal, OF_POD_STARTS),
-  startSli: histogram(PODS.startSli, OF_POD_STARTS),
-  statusSync: histogram(PODS.statusSync, OF_STATUSES),
+  worker: histogram(PODS.worker, DEFAULT_BUCKETS),
+  workerStart: histogram(PODS.workerStart, DEFAULT_BUCKETS),
+  start: histogram(PODS.start, POD_START_BUCKETS),
+  startTotal: histogram(PODS.startTotal, POD_START_BUCKETS),
+  startSli: histogram(PODS.startSli, POD_START_BUCKETS),
+  statusSync: histogram(PODS.statusSync, STATUS_SYNC_BUCKETS),
   containersPerPod: histogram(PODS.containersPerPod, [1, 2, 4, 8, 16]),
   terminated: counter(PODS.terminated),
   preemptions: counter(PODS.preemptions),
@@ -70,8 +70,8 @@ export const podFamilies = ({ histogram, counter, gauge }: Registry) => ({
 });
 
 const CALLS = {
-  startedPods: alpha('kubelet_started_pods_total', 'Sandboxes that were asked for.'),
-  startedPodsErrors: alpha('kubelet_started_pods_errors_total', 'Sandboxes that could not be had.'),
+  startedPods: alpha('kubelet_started_pods_total', 'Requests to run a sandbox.'),
+  startedPodsErrors: alpha('kubelet_started_pods_errors_total', 'Failed requests to run a sandbox.'),
   startedUserNamespacedPods: alpha(
     'kubelet_started_user_namespaced_pods_total',
     'Sandboxes of pods with hostUsers: false that were requested.',
@@ -86,28 +86,28 @@ const CALLS = {
     'Attempts to start a container that failed, by reason.',
     ['container_type', 'code'],
   ),
-  pull: alpha('kubelet_image_pull_duration_seconds', 'How long images take to be pulled, by their size.', [
+  pull: alpha('kubelet_image_pull_duration_seconds', 'Duration of image pulls, by image size.', [
     'image_size_in_bytes',
   ]),
-  cgroups: alpha('kubelet_cgroup_manager_duration_seconds', 'How long the work on cgroups of pods takes.', [
+  cgroups: alpha('kubelet_cgroup_manager_duration_seconds', 'Duration of operations on pod cgroups.', [
     'operation_type',
   ]),
   ensuredImages: alpha(
     'kubelet_image_manager_ensure_image_requests_total',
-    'Times that an image was looked up for a container, by its pull policy, and whether it was there and had to be pulled.',
+    'Lookups of images for containers, by pull policy, presence, and whether a pull is required.',
     ['present_locally', 'pull_policy', 'pull_required'],
   ),
-  sleepsCutShort: alpha('kubelet_sleep_action_terminated_early_total', 'Sleep hooks that ended before their time.'),
+  sleepsCutShort: alpha('kubelet_sleep_action_terminated_early_total', 'Sleep hooks that were terminated early.'),
   httpFallbacks: alpha(
     'kubelet_lifecycle_handler_http_fallbacks_total',
     'HTTPS hooks that a server without TLS answered over HTTP.',
   ),
-  imageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes that containers asked for.'),
+  imageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes requested by containers.'),
   imageVolumesMounted: beta('kubelet_image_volume_mounted_succeed_total', 'Image volumes that were mounted.'),
   imageVolumesFailed: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
 };
 
-/** Of what is done for them. */
+/** Registers the families about the operations on behalf of pods. */
 export const callFamilies = ({ histogram, counter }: Registry) => ({
   startedPods: counter(CALLS.startedPods),
   startedPodsErrors: counter(CALLS.startedPodsErrors),
@@ -115,8 +115,8 @@ export const callFamilies = ({ histogram, counter }: Registry) => ({
   startedUserNamespacedPodsErrors: counter(CALLS.startedUserNamespacedPodsErrors),
   startedContainers: counter(CALLS.startedContainers),
   startedContainersErrors: counter(CALLS.startedContainersErrors),
-  pull: histogram(CALLS.pull, OF_PULLS),
-  cgroups: histogram(CALLS.cgroups, USUAL),
+  pull: histogram(CALLS.pull, PULL_BUCKETS),
+  cgroups: histogram(CALLS.cgroups, DEFAULT_BUCKETS),
   ensuredImages: counter(CALLS.ensuredImages),
   sleepsCutShort: counter(CALLS.sleepsCutShort),
   httpFallbacks: counter(CALLS.httpFallbacks),

@@ -1,9 +1,9 @@
 /**
- * How pods start, work and end, from the states of their actors and the statuses that are told of them.
+ * Metrics of the starts, syncs and terminations of pods, from the states of their actors and their published statuses.
  *
- * What a kubelet's workers do in a sync the actors of a pod do in rounds. So `create` is a pod's first round, from its
- * beginning (when no other pod is in its way) until its containers are started or cannot be; `sync` each later launch of a
- * container; `update` the change of a running one to the resources of an updated pod; `kill` the end of a pod's containers.
+ * A kubelet's pod worker has operations, to which the actors' work is mapped. `create` lasts from the start of admission
+ * until the first containers are started or have failed to start. `sync` is each later launch of a container, `update` the
+ * resize of a running container, and `kill` the termination of a pod.
  */
 import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
@@ -11,159 +11,161 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import type { MachineDecision } from '../../../machines/shared/machineDecision.ts';
 import type { Registry } from '../registry.ts';
-import type { FollowedPod, FollowedPods } from './followedPods.ts';
 import { podFamilies } from './podFamilies.ts';
 import { rejectionLabel, startTimes } from './podStarts.ts';
 import type { ResizeMetrics } from './resizeMetrics.ts';
-import { hasStarted, isFirstRoundOver, newEnds, ranBefore } from './statusChanges.ts';
+import { hasFinishedFirstRound, hasStarted, newTerminations, ranBefore } from './statusChanges.ts';
+import type { TrackedPod, TrackedPods } from './trackedPods.ts';
 
 interface PodMetricsParts {
   readonly registry: Registry;
-  readonly pods: FollowedPods;
+  readonly pods: TrackedPods;
   readonly resizes: Pick<ResizeMetrics, 'updated' | 'statusChanged' | 'deferredAccepted'>;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Whether there is an API server that statuses are told. */
+  /** Whether statuses are reported to an API server. */
   readonly isInCluster: boolean;
 }
 
-/** Whose states are looked at. */
-const POD = 'pod/';
-const CONTAINER = 'container/';
+/** Prefixes of the paths of actors whose states are observed. */
+const POD_PREFIX = 'pod/';
+const CONTAINER_PREFIX = 'container/';
 
 export class PodMetrics {
   readonly #parts: PodMetricsParts;
   readonly #families: ReturnType<typeof podFamilies>;
-  /** What ended before it was another agent's to count. */
-  readonly #since: number;
-  /** Whether a pod with a network of its own has started. */
+  /** Terminations before this time were counted by a previous agent. */
+  readonly #startedAt: number;
+  /** Whether a pod without `hostNetwork` has started. */
   #hasNetworkPod = false;
 
   constructor(parts: PodMetricsParts) {
     this.#parts = parts;
     this.#families = podFamilies(parts.registry);
-    this.#since = parts.now();
+    this.#startedAt = parts.now();
     for (const isStatic of ['', 'true']) this.#families.restarted.add([isStatic], 0);
   }
 
-  /** An actor has come into a state. */
+  /** Called when an actor has entered a state. */
   moved({ actor, state, at }: StateChange): void {
-    if (!actor.startsWith(POD)) return;
-    const end = actor.indexOf('/', POD.length);
-    const uid = end === -1 ? actor.slice(POD.length) : actor.slice(POD.length, end);
+    if (!actor.startsWith(POD_PREFIX)) return;
+    const uidEnd = actor.indexOf('/', POD_PREFIX.length);
+    const uid = uidEnd === -1 ? actor.slice(POD_PREFIX.length) : actor.slice(POD_PREFIX.length, uidEnd);
     const outermost = state.split(/[. ]/, 1)[0] ?? '';
-    if (end === -1) this.#podMoved(uid, outermost, at);
-    else if (actor.startsWith(CONTAINER, end + 1) && !actor.includes('/', end + 1 + CONTAINER.length))
-      this.#containerMoved(uid, actor.slice(end + 1), outermost, at);
+    if (uidEnd === -1) this.#podMoved(uid, outermost, at);
+    else if (
+      actor.startsWith(CONTAINER_PREFIX, uidEnd + 1) &&
+      !actor.includes('/', uidEnd + 1 + CONTAINER_PREFIX.length)
+    )
+      this.#containerMoved(uid, actor.slice(uidEnd + 1), outermost, at);
   }
 
   decided(decision: MachineDecision): void {
     if (decision.decision === 'orphanTerminated') this.#families.orphaned.add([]);
     if (decision.decision === 'deferredResizeAccepted') this.#parts.resizes.deferredAccepted(decision.trigger);
     if (decision.decision !== 'preempted') return;
-    const followed = this.#parts.pods.of(decision.uid);
-    if (followed) followed.preemptedFor = decision.resource;
+    const tracked = this.#parts.pods.get(decision.uid);
+    if (tracked) tracked.preemptedFor = decision.resource;
   }
 
-  /** A pod's status has been told, or that it is gone. */
+  /** Called when a pod's status was published or the pod was removed. */
   changed({ uid, pod, removed }: Pick<PodChange, 'uid' | 'pod' | 'removed'>): void {
     const { pods } = this.#parts;
-    const followed = pods.of(uid);
-    if (followed === undefined) return;
-    if (followed.pod && followed.pod.spec !== pod.spec) this.#parts.resizes.updated(followed.pod.spec, pod.spec);
-    this.#statusTold(pod, followed);
-    // Its last status is still to be put where its end has to be known.
+    const tracked = pods.get(uid);
+    if (tracked === undefined) return;
+    if (tracked.pod && tracked.pod.spec !== pod.spec) this.#parts.resizes.updated(tracked.pod.spec, pod.spec);
+    this.#statusChanged(pod, tracked);
     if (removed) pods.forget(uid);
   }
 
-  /** The API server has its latest status. */
-  statusPut(uid: string): void {
-    const followed = this.#parts.pods.of(uid);
+  /** Called when the API server has accepted the latest status of a pod. */
+  statusAcknowledged(uid: string): void {
+    const tracked = this.#parts.pods.get(uid);
     const now = this.#parts.now();
-    if (followed?.untoldSince === undefined) return;
-    this.#families.statusSync.observe([], (now - followed.untoldSince) / 1_000);
-    delete followed.untoldSince;
-    if (followed.start !== 'started' || followed.pod === undefined) return;
-    followed.start = 'told';
-    const { totalMs, sliMs } = startTimes(followed.pod, followed, now) ?? {};
+    if (tracked?.unpublishedSince === undefined) return;
+    this.#families.statusSync.observe([], (now - tracked.unpublishedSince) / 1_000);
+    delete tracked.unpublishedSince;
+    if (tracked.start !== 'started' || tracked.pod === undefined) return;
+    tracked.start = 'published';
+    const { totalMs, sliMs } = startTimes(tracked.pod, tracked, now) ?? {};
     if (totalMs !== undefined) this.#families.startTotal.observe([], totalMs / 1_000);
     if (sliMs !== undefined) {
       this.#families.startSli.observe([], sliMs / 1_000);
-      if (!this.#hasNetworkPod && !followed.pod.spec.hostNetwork) {
+      if (!this.#hasNetworkPod && !tracked.pod.spec.hostNetwork) {
         this.#hasNetworkPod = true;
         this.#families.firstNetworkPod.set([], sliMs / 1_000);
       }
     }
-    followed.pulls.length = 0;
+    tracked.pulls.length = 0;
   }
 
-  /** A running container has the resources of its updated pod. */
+  /** Called when a running container has been resized. */
   resized(ms: number): void {
     this.#families.worker.observe(['update'], ms / 1_000);
   }
 
   #podMoved(uid: string, state: string, at: number): void {
     const { worker, workerStart, restarted } = this.#families;
-    const before = this.#parts.pods.of(uid);
-    const followed = this.#parts.pods.begin(uid, at);
-    if (before?.pod && before !== followed) restarted.add([isStaticPod(before.pod) ? 'true' : '']);
-    if (state === 'admitting' && followed.begunAt === undefined) {
-      followed.begunAt = at;
-      workerStart.observe([], (at - followed.seenAt) / 1_000);
+    const before = this.#parts.pods.get(uid);
+    const tracked = this.#parts.pods.track(uid, at);
+    if (before?.pod && before !== tracked) restarted.add([isStaticPod(before.pod) ? 'true' : '']);
+    if (state === 'admitting' && tracked.workStartedAt === undefined) {
+      tracked.workStartedAt = at;
+      workerStart.observe([], (at - tracked.seenAt) / 1_000);
     }
-    if (state === 'refused') followed.isRefused = true;
-    if (state === 'terminating') followed.endingAt ??= at;
+    if (state === 'refused') tracked.isRejected = true;
+    if (state === 'terminating') tracked.terminatingSince ??= at;
     if (state !== 'finished' && state !== 'terminated') return;
-    if (followed.endingAt !== undefined) worker.observe(['kill'], (at - followed.endingAt) / 1_000);
-    delete followed.endingAt;
-    // As in a kubelet it counts once the pod has terminated.
-    if (followed.preemptedFor !== undefined) this.#families.preemptions.add([followed.preemptedFor]);
-    delete followed.preemptedFor;
-    if (state === 'terminated') followed.goneAt = at;
+    if (tracked.terminatingSince !== undefined) worker.observe(['kill'], (at - tracked.terminatingSince) / 1_000);
+    delete tracked.terminatingSince;
+    // As in a kubelet, a preemption counts when the pod has terminated.
+    if (tracked.preemptedFor !== undefined) this.#families.preemptions.add([tracked.preemptedFor]);
+    delete tracked.preemptedFor;
+    if (state === 'terminated') tracked.removedAt = at;
   }
 
   #containerMoved(uid: string, name: string, state: string, at: number): void {
-    const followed = this.#parts.pods.of(uid);
-    if (followed === undefined) return;
-    const begunAt = followed.launches.get(name);
+    const tracked = this.#parts.pods.get(uid);
+    if (tracked === undefined) return;
+    const launchedAt = tracked.launches.get(name);
     if (state === 'launching') {
-      if (begunAt === undefined && followed.isRoundOver) followed.launches.set(name, at);
-    } else if (begunAt !== undefined) {
-      followed.launches.delete(name);
-      this.#families.worker.observe(['sync'], (at - begunAt) / 1_000);
+      if (launchedAt === undefined && tracked.isFirstRoundDone) tracked.launches.set(name, at);
+    } else if (launchedAt !== undefined) {
+      tracked.launches.delete(name);
+      this.#families.worker.observe(['sync'], (at - launchedAt) / 1_000);
     }
   }
 
-  #statusTold(pod: Pod, followed: FollowedPod): void {
+  #statusChanged(pod: Pod, tracked: TrackedPod): void {
     const { status } = pod;
-    const before = followed.pod?.status;
+    const before = tracked.pod?.status;
     if (status === undefined || status === before) return;
     this.#parts.resizes.statusChanged(before, status);
-    for (const { type, run } of newEnds(before, status, this.#since))
+    for (const { type, run } of newTerminations(before, status, this.#startedAt))
       this.#families.terminated.add([type, String(run.exitCode), run.reason ?? '']);
     if (before === undefined) {
-      followed.isOld = ranBefore(status, followed.seenAt);
-      if (!followed.isOld) this.#families.containersPerPod.observe([], pod.spec.containers.length);
+      tracked.ranBeforeAgent = ranBefore(status, tracked.seenAt);
+      if (!tracked.ranBeforeAgent) this.#families.containersPerPod.observe([], pod.spec.containers.length);
     }
-    followed.pod = pod;
-    if (this.#parts.isInCluster) followed.untoldSince ??= this.#parts.now();
-    this.#startTold(pod, followed, before?.phase);
-    if (!followed.isRefused || status.phase !== 'Failed') return;
+    tracked.pod = pod;
+    if (this.#parts.isInCluster) tracked.unpublishedSince ??= this.#parts.now();
+    this.#observeStart(pod, tracked, before?.phase);
+    if (!tracked.isRejected || status.phase !== 'Failed') return;
     this.#families.rejections.add([rejectionLabel(status.reason ?? '')]);
-    followed.isRefused = false;
+    tracked.isRejected = false;
   }
 
-  #startTold(pod: Pod, followed: FollowedPod, phaseBefore: string | undefined): void {
+  #observeStart(pod: Pod, tracked: TrackedPod, phaseBefore: string | undefined): void {
     const { status = {} } = pod;
     const now = this.#parts.now();
     const { worker, start } = this.#families;
-    if (!followed.isRoundOver && isFirstRoundOver(status)) {
-      followed.isRoundOver = true;
-      const { begunAt, isOld } = followed;
-      if (begunAt !== undefined && !isOld) worker.observe(['create'], (now - begunAt) / 1_000);
+    if (!tracked.isFirstRoundDone && hasFinishedFirstRound(status)) {
+      tracked.isFirstRoundDone = true;
+      const { workStartedAt, ranBeforeAgent } = tracked;
+      if (workStartedAt !== undefined && !ranBeforeAgent) worker.observe(['create'], (now - workStartedAt) / 1_000);
     }
-    if (followed.isOld) return;
-    if (phaseBefore !== 'Running' && status.phase === 'Running') start.observe([], (now - followed.seenAt) / 1_000);
-    if (followed.start === 'pending' && hasStarted(status)) followed.start = 'started';
+    if (tracked.ranBeforeAgent) return;
+    if (phaseBefore !== 'Running' && status.phase === 'Running') start.observe([], (now - tracked.seenAt) / 1_000);
+    if (tracked.start === 'pending' && hasStarted(status)) tracked.start = 'started';
   }
 }

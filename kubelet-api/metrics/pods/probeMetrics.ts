@@ -1,10 +1,10 @@
-/** The tries of probes, by container (`pkg/kubelet/prober`): of pods that are gone nothing is left. */
+/** Probe attempts by container (`pkg/kubelet/prober`). The series of a pod are removed with the pod. */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import type { ProbeResult } from '../../../machines/shared/ports.ts';
-import { USUAL } from '../buckets.ts';
+import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, beta, type Counter, type Histogram, type Registry } from '../registry.ts';
-import type { FollowedPods } from './followedPods.ts';
+import type { TrackedPods } from './trackedPods.ts';
 
 const KINDS: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' };
 const RESULTS: Readonly<Record<ProbeResult['result'], string>> = {
@@ -17,64 +17,64 @@ const RESULTS: Readonly<Record<ProbeResult['result'], string>> = {
 type Labels = readonly string[];
 
 export class ProbeMetrics {
-  readonly #pods: Pick<FollowedPods, 'of'>;
+  readonly #pods: Pick<TrackedPods, 'get'>;
   readonly #total: Counter;
   readonly #duration: Histogram;
-  /** The labels that there are series of, by the UIDs of their pods: those of the counter, and the first of them for the other. */
-  readonly #kept = new Map<string, Map<string, Labels>>();
+  /** The labels of the counter's series, by pod UID. The labels of the histogram are derived from them. */
+  readonly #labels = new Map<string, Map<string, Labels>>();
 
-  constructor(registry: Registry, pods: Pick<FollowedPods, 'of'>) {
+  constructor(registry: Registry, pods: Pick<TrackedPods, 'get'>) {
     this.#pods = pods;
-    const ofContainer = ['container', 'pod', 'namespace'];
+    const containerLabels = ['container', 'pod', 'namespace'];
     this.#total = registry.counter(
-      beta('prober_probe_total', 'Tries of the probes of a container, by result.', [
+      beta('prober_probe_total', 'Probe attempts of a container, by result.', [
         'probe_type',
         'result',
-        ...ofContainer,
+        ...containerLabels,
         'pod_uid',
       ]),
     );
     this.#duration = registry.histogram(
-      alpha('prober_probe_duration_seconds', 'How long the probes of a container take that succeed.', [
+      alpha('prober_probe_duration_seconds', 'Duration of successful probes of a container.', [
         'probe_type',
-        ...ofContainer,
+        ...containerLabels,
       ]),
-      USUAL,
+      DEFAULT_BUCKETS,
     );
   }
 
-  /** A probe was tried. */
+  /** Called after an attempt of a probe. */
   tried({ input, output }: Extract<PortOutcome, { readonly port: 'runProbe' }>): void {
     const { uid, name, namespace } = input.pod.metadata;
-    // What comes later than the end of its pod would stay for ever.
-    if (output === undefined || this.#pods.of(uid) === undefined) return;
+    // A result that arrives after its pod was removed would create a series that is never removed.
+    if (output === undefined || this.#pods.get(uid) === undefined) return;
     const result = RESULTS[output.result];
     const { total, duration } = this.#labelsOf(uid, [KINDS[input.kind], result, input.container, name, namespace, uid]);
     this.#total.add(total);
     if (result !== 'failed') this.#duration.observe(duration, (output.at - output.beganAt) / 1_000);
   }
 
-  /** Its pod is gone. */
+  /** Removes the series of a pod. */
   forget(uid: string): void {
-    for (const labels of this.#kept.get(uid)?.values() ?? []) {
+    for (const labels of this.#labels.get(uid)?.values() ?? []) {
       this.#total.remove(labels);
       this.#duration.remove(durationLabels(labels));
     }
-    this.#kept.delete(uid);
+    this.#labels.delete(uid);
   }
 
-  /** Forgets the pods that are gone, whoever has told of it. */
+  /** Removes the series of all pods that are no longer tracked. */
   sweep(): void {
-    for (const uid of this.#kept.keys()) if (this.#pods.of(uid) === undefined) this.forget(uid);
+    for (const uid of this.#labels.keys()) if (this.#pods.get(uid) === undefined) this.forget(uid);
   }
 
   #labelsOf(uid: string, total: Labels): { readonly total: Labels; readonly duration: Labels } {
-    const kept = this.#kept.get(uid) ?? new Map<string, Labels>();
-    this.#kept.set(uid, kept);
+    const podLabels = this.#labels.get(uid) ?? new Map<string, Labels>();
+    this.#labels.set(uid, podLabels);
     const key = total.slice(0, 3).join(' ');
-    const known = kept.get(key) ?? total;
-    kept.set(key, known);
-    return { total: known, duration: durationLabels(known) };
+    const labels = podLabels.get(key) ?? total;
+    podLabels.set(key, labels);
+    return { total: labels, duration: durationLabels(labels) };
   }
 }
 

@@ -1,4 +1,4 @@
-/** Resizes of pods while they run (`pkg/kubelet/metrics/metrics.go`). */
+/** Metrics of in-place pod resizes (`pkg/kubelet/metrics/metrics.go`). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
@@ -7,7 +7,7 @@ import type { PodCondition, PodStatus } from '../../../kubernetes/api/schema/sta
 import { infeasibleDetail } from '../../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../../kubernetes/resources/resources.ts';
 import type { ResizeTrigger } from '../../../machines/shared/machineDecision.ts';
-import { OF_RESIZES } from '../buckets.ts';
+import { RESIZE_BUCKETS_MS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 type SpecResources = NonNullable<PodSpec['containers'][number]['resources']>;
@@ -24,11 +24,11 @@ export class ResizeMetrics {
     this.#families = resizeFamilies(registry);
   }
 
-  /** Counts what an update requests differently for the containers of a pod (`recordContainerResizeOperations` in `pkg/kubelet/kubelet.go`). */
+  /** Counts the resource amounts that an update of a pod changes (`recordContainerResizeOperations` in `pkg/kubelet/kubelet.go`). */
   updated(before: PodSpec, after: PodSpec): void {
-    const known = new Map(resizable(before).map(({ name, resources = {} }) => [name, resources]));
+    const resourcesBefore = new Map(resizable(before).map(({ name, resources = {} }) => [name, resources]));
     for (const { name, resources = {} } of resizable(after)) {
-      const old = known.get(name);
+      const old = resourcesBefore.get(name);
       if (old === undefined || old === resources) continue;
       for (const resource of RESOURCES) {
         for (const requirement of REQUIREMENTS) {
@@ -39,7 +39,7 @@ export class ResizeMetrics {
     }
   }
 
-  /** Counts a resize that became infeasible. The status of a new agent has it again, and a kubelet counts it again as well. */
+  /** Counts a resize that became infeasible. It counts again after a restart of the agent, as in a kubelet. */
   statusChanged(before: PodStatus | undefined, now: PodStatus): void {
     const pending = pendingOf(now);
     if (pending?.reason !== 'Infeasible' || isSameVerdict(pendingOf(before), pending)) return;
@@ -50,13 +50,13 @@ export class ResizeMetrics {
     this.#families.deferredAccepted.add([trigger]);
   }
 
-  /** A container got new resources, or could not. The time counts for the resize of its pod. */
+  /** Called after an attempt to resize a container. The time counts towards the resize of its pod. */
   containerResized(uid: string, ms: number, failed: boolean): void {
     this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
     if (failed) this.#observe(uid, false);
   }
 
-  /** The cgroup of a pod got its new resources, which completes a resize, or could not. */
+  /** Called after an attempt to resize the cgroup of a pod, which completes a resize. */
   podFitted(uid: string, ms: number, failed: boolean): void {
     this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
     this.#observe(uid, !failed);
@@ -98,7 +98,7 @@ const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): bool
 const resizable = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
 
-/** The kubelet's word for a change of an amount; undefined if it is the same (`resizeOperationForResources`). */
+/** Returns the kubelet's name for the change of an amount, or undefined if it is unchanged (`resizeOperationForResources`). */
 function operationOf(
   before: SpecResources,
   after: SpecResources,
@@ -131,10 +131,10 @@ const resizeFamilies = ({ counter, gauge, histogram }: Registry) => ({
       'Time that the runtime and the cgroups take to resize a pod, in milliseconds.',
       ['success'],
     ),
-    OF_RESIZES,
+    RESIZE_BUCKETS_MS,
   ),
   pending: gauge(
-    alpha('kubelet_pod_pending_resizes', 'Resizes that the node has not admitted, by reason.', ['reason']),
+    alpha('kubelet_pod_pending_resizes', 'Resizes that the node has not admitted yet, by reason.', ['reason']),
   ),
   infeasible: counter(
     alpha('kubelet_pod_infeasible_resizes_total', 'Resizes that the node can never admit, by reason.', [

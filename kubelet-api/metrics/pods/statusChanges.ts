@@ -1,76 +1,86 @@
-/** What of a pod's statuses is counted. */
+/** Facts about starts and terminations, derived from pod statuses. */
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 
-/** As the kubelet's metrics call the lists of containers of a pod. */
+/** The kubelet's label value for each list of containers of a pod. */
 export type ContainerType = 'container' | 'init_container' | 'ephemeral_container';
 
-/** A run of a container that has ended. */
-export interface EndedRun {
+export interface TerminatedRun {
   readonly type: ContainerType;
   readonly run: ContainerStateTerminated;
 }
 
-type Lists = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'>;
+type ContainerStatusLists = Pick<
+  PodStatus,
+  'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'
+>;
 
-const listsOf = (status: Lists): readonly (readonly [ContainerType, readonly ContainerStatus[]])[] => [
+const listsOf = (status: ContainerStatusLists): readonly (readonly [ContainerType, readonly ContainerStatus[]])[] => [
   ['init_container', status.initContainerStatuses ?? []],
   ['container', status.containerStatuses ?? []],
   ['ephemeral_container', status.ephemeralContainerStatuses ?? []],
 ];
 
-const endsIn = ({ state, lastState }: ContainerStatus): ContainerStateTerminated[] =>
+const terminationsIn = ({ state, lastState }: ContainerStatus): ContainerStateTerminated[] =>
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * The runs that are shown to have ended now and were not before. A kubelet counts those that its status shows as the present
- * state (`pkg/kubelet/status/status_manager.go`); here one may already be followed by its back-off when it is told of.
- * What ended before `since` (in milliseconds since the epoch) another agent has counted.
+ * Returns the terminations that the status `now` shows and `before` did not. A kubelet counts those in the present state
+ * (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last state, because the container
+ * is in its back-off. Terminations before `since` (milliseconds since the epoch) were counted by a previous agent.
  */
-export function newEnds(before: Lists | undefined, now: Lists, since: number): EndedRun[] {
+export function newTerminations(
+  before: ContainerStatusLists | undefined,
+  now: ContainerStatusLists,
+  since: number,
+): TerminatedRun[] {
   if (before === now) return [];
-  const old = new Map(listsOf(before ?? {}).map(([type, list]) => [type, list] as const));
+  const previousLists = new Map(listsOf(before ?? {}).map(([type, list]) => [type, list] as const));
   return listsOf(now).flatMap(([type, list]) =>
     list.flatMap((container) => {
-      const ends = endsIn(container);
-      if (ends.length === 0) return [];
-      const known = old.get(type)?.find(({ name }) => name === container.name);
-      const ids = new Set(known && endsIn(known).map(({ containerID }) => containerID));
+      const terminations = terminationsIn(container);
+      if (terminations.length === 0) return [];
+      const previous = previousLists.get(type)?.find(({ name }) => name === container.name);
+      const ids = new Set(previous && terminationsIn(previous).map(({ containerID }) => containerID));
       const isNew = (run: ContainerStateTerminated) => !ids.has(run.containerID) && endedSince(run, since);
-      return ends.filter(isNew).map((run) => ({ type, run }));
+      return terminations.filter(isNew).map((run) => ({ type, run }));
     }),
   );
 }
 
-/** A status tells whole seconds. */
+/** Rounds `since` down, because statuses have a resolution of one second. */
 const isSince = (time: string | null | undefined, since: number): boolean =>
   Date.parse(time ?? '') >= since - (since % 1_000);
 
 const endedSince = ({ finishedAt }: ContainerStateTerminated, since: number): boolean => isSince(finishedAt, since);
 
-/** Whether one of its containers has run since before that moment, in milliseconds since the epoch. */
-export const ranBefore = ({ containerStatuses = [] }: Lists, since: number): boolean =>
+/** Whether a container has run since before `since`, in milliseconds since the epoch. */
+export const ranBefore = ({ containerStatuses = [] }: ContainerStatusLists, since: number): boolean =>
   containerStatuses.some(({ state }) => state?.running && !isSince(state.running.startedAt, since));
 
-/** Whether each of its regular containers runs (`hasPodStartedSLO` in `pkg/kubelet/util/pod_startup_latency_tracker.go`). */
-export const hasStarted = ({ containerStatuses = [] }: Lists): boolean =>
+/** Whether all regular containers run (`hasPodStartedSLO` in `pkg/kubelet/util/pod_startup_latency_tracker.go`). */
+export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): boolean =>
   containerStatuses.length > 0 && containerStatuses.every(({ state }) => state?.running?.startedAt);
 
-/** What a container waits for that its pod is still at work on. */
-const UNDER_WAY: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
+/** The waiting reasons of a container whose start is in progress. */
+const IN_PROGRESS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
 
 /**
- * Whether the pod has done with its containers what the first sync of a kubelet would do: the first of its init containers,
- * or all others where it has none, were started, or could not be.
+ * Whether the work of a kubelet's first sync is done: the first init container was started or failed to start, or, without
+ * init containers, all regular containers were.
  */
-export function isFirstRoundOver({ phase, initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean {
+export function hasFinishedFirstRound({
+  phase,
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus): boolean {
   if (phase === 'Failed' || phase === 'Succeeded') return true;
-  const round = initContainerStatuses.length > 0 ? initContainerStatuses.slice(0, 1) : containerStatuses;
-  const isDone = ({ state }: ContainerStatus) => !state?.waiting || !UNDER_WAY.includes(state.waiting.reason);
-  return round.length > 0 && round.every((each) => each.state !== undefined && isDone(each));
+  const firstContainers = initContainerStatuses.length > 0 ? initContainerStatuses.slice(0, 1) : containerStatuses;
+  const isDone = ({ state }: ContainerStatus) => !state?.waiting || !IN_PROGRESS.includes(state.waiting.reason);
+  return firstContainers.length > 0 && firstContainers.every((each) => each.state !== undefined && isDone(each));
 }
 
-/** How long its init containers ran, in milliseconds. */
-export const initMs = ({ initContainerStatuses = [] }: Lists): number =>
+/** Returns the total run time of the init containers, in milliseconds. */
+export const initMs = ({ initContainerStatuses = [] }: ContainerStatusLists): number =>
   initContainerStatuses.reduce((sum, { state }) => {
     const { startedAt, finishedAt } = state?.terminated ?? {};
     const from = Date.parse(startedAt ?? '');

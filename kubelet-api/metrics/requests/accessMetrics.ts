@@ -1,7 +1,7 @@
-/** The families about the authentication and authorization of requests to the node. */
+/** Metrics of the authentication and authorization of requests to the node. */
 import type { Clock } from '../../../base/clock.ts';
 import type { AccessObserver } from '../../access/accessObserver.ts';
-import { OF_EXPIRATIONS, OF_REVIEWS, USUAL } from '../buckets.ts';
+import { DEFAULT_BUCKETS, EXPIRATION_BUCKETS, REVIEW_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the observer of `createAccess`. */
@@ -11,7 +11,7 @@ export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'
       'apiserver_client_certificate_expiration_seconds',
       'Remaining life of the client certificates that requests to the node come with.',
     ),
-    OF_EXPIRATIONS,
+    EXPIRATION_BUCKETS,
   );
   const reviews = { authn: reviewFamilies(registry, 'authn'), authz: reviewFamilies(registry, 'authz') };
   return {
@@ -27,14 +27,14 @@ export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'
 
 const REVIEWS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
 
-/** Creates the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of apiserver). */
+/** Registers the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of apiserver). */
 function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
   const name = `apiserver_delegated_${kind}_request`;
   return {
     total: counter(alpha(`${name}_total`, `${REVIEWS[kind]} requested from the API server, by status code.`, ['code'])),
     duration: histogram(
       alpha(`${name}_duration_seconds`, `Duration of requests for ${REVIEWS[kind]}, by status code.`, ['code']),
-      OF_REVIEWS,
+      REVIEW_BUCKETS,
     ),
   };
 }
@@ -46,13 +46,13 @@ function tokenCache(registry: Registry, clock: Pick<Clock, 'monotonic'>): Access
   const requests = registry.counter(of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'));
   const duration = registry.histogram(
     of('request_duration_seconds', 'Time until the owner of a token was known, by whether the cache had it.'),
-    USUAL,
+    DEFAULT_BUCKETS,
   );
   const fetches = registry.counter(of('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'));
   const active = registry.gauge(
     of('active_fetch_count', 'Reviews of tokens in progress, and requests that wait for one.'),
   );
-  const begun = (status: string) => {
+  const startActive = (status: string) => {
     active.add([status], 1);
     return () => active.add([status], -1);
   };
@@ -65,12 +65,12 @@ function tokenCache(registry: Registry, clock: Pick<Clock, 'monotonic'>): Access
         duration.observe(status, (clock.monotonic() - startedAt) / 1_000);
       };
     },
-    blocked: () => begun('blocked'),
+    blocked: () => startActive('blocked'),
     fetching: () => {
-      const ended = begun('in_flight');
+      const stopActive = startActive('in_flight');
       return (isAnswered) => {
         fetches.add([isAnswered ? 'ok' : 'error']);
-        ended();
+        stopActive();
       };
     },
   };

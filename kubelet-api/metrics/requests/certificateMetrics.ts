@@ -1,13 +1,13 @@
-/** The certificates that the node requests itself (`pkg/kubelet/certificate/kubelet.go`). */
+/** Metrics of the certificates that the node requests for itself (`pkg/kubelet/certificate/kubelet.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
-import { OF_AGES } from '../buckets.ts';
+import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the listener for answers of ports. */
+/** Creates the listener for outcomes of ports. */
 export function certificateMetrics(registry: Registry): (answer: PortOutcome) => void {
   const of = (name: string, what: string) =>
-    registry.counter(alpha(name, `How often the ${what} certificate could not be renewed.`));
+    registry.counter(alpha(name, `Failed renewals of the ${what} certificate.`));
   const errors = {
     client: of('kubelet_certificate_manager_client_expiration_renew_errors', 'client'),
     serving: of('kubelet_server_expiration_renew_errors', 'serving'),
@@ -17,7 +17,7 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
       'kubelet_certificate_manager_server_rotation_seconds',
       'Age of serving certificates when they were replaced.',
     ),
-    [60, ...OF_AGES],
+    [60, ...AGE_BUCKETS],
   );
   /** The start of the serving certificate in use, in milliseconds since the epoch. */
   let notBefore: number | undefined;
@@ -31,8 +31,8 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
 }
 
 /**
- * Creates the gauges of the remaining life. Infinite without a certificate, and truncated towards 0 as in a kubelet. `now` is
- * in milliseconds since the epoch.
+ * Registers the gauges of the remaining lifetime. They are infinite without a certificate, and truncated towards 0 as in a
+ * kubelet. `now` is in milliseconds since the epoch.
  */
 export function certificateGauges(
   registry: Registry,
@@ -42,9 +42,9 @@ export function certificateGauges(
     registry.gauge(alpha(name, `Seconds until the ${of} certificate expires. +Inf if the node requests none.`));
   const client = ttl('kubelet_certificate_manager_client_ttl_seconds', 'client');
   const server = ttl('kubelet_certificate_manager_server_ttl_seconds', 'serving');
-  const seconds = (until = Number.POSITIVE_INFINITY) => Math.trunc((until - now()) / 1_000);
+  const secondsUntil = (until = Number.POSITIVE_INFINITY) => Math.trunc((until - now()) / 1_000);
   return ({ certificates }) => {
-    client.set([], seconds(certificates.get('client')));
-    server.set([], seconds(certificates.get('serving')));
+    client.set([], secondsUntil(certificates.get('client')));
+    server.set([], secondsUntil(certificates.get('serving')));
   };
 }

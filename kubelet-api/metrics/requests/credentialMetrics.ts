@@ -1,10 +1,11 @@
-/** The families about the files and programs that a kubeconfig names (`component-base/metrics/prometheus/restclient/metrics.go`). */
-import { OF_AGES } from '../buckets.ts';
+/** Metrics of the exec plugins and CA files of kubeconfigs (`component-base/metrics/prometheus/restclient/metrics.go`). */
+import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** The exit code of a program, or 1 if it could not be started (`plugin/pkg/client/auth/exec/metrics.go` of client-go). */
+/** A run of an exec plugin (`plugin/pkg/client/auth/exec/metrics.go` of client-go). */
 export interface ExecPluginCall {
   readonly status: 'no_error' | 'plugin_execution_error' | 'plugin_not_found_error' | 'client_internal_error';
+  /** The exit code, or 1 if the plugin could not be started. */
   readonly code: number;
 }
 
@@ -16,11 +17,11 @@ export interface ValidityPeriod {
 
 export interface ExecPluginObserver {
   called(call: ExecPluginCall): void;
-  /** A program printed a certificate for the first time, or a different one than before, or none any more. */
+  /** Called when a plugin returns its first certificate, a different one, or none any more. */
   certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
 }
 
-/** The outcome of reading the file of certificate authorities again (`transport/ca_rotation.go` of client-go). */
+/** The outcome of reloading the CA file (`transport/ca_rotation.go` of client-go). */
 export type CaReload =
   | { readonly result: 'success'; readonly reason: 'updated' | 'unchanged' }
   | { readonly result: 'failure'; readonly reason: 'read_error' | 'empty' | 'ca_parse_error' };
@@ -29,10 +30,10 @@ export interface CredentialObserver extends ExecPluginObserver {
   caReloaded(reload: CaReload): void;
 }
 
-/** Creates the observer of all kubeconfigs. `now` is in milliseconds since the epoch. */
+/** Creates the observer, which all kubeconfigs share. `now` is in milliseconds since the epoch. */
 export function credentialMetrics(registry: Registry, now: () => number): CredentialObserver {
   const calls = registry.counter(
-    alpha('rest_client_exec_plugin_call_total', 'Runs of programs for credentials, by exit code and outcome.', [
+    alpha('rest_client_exec_plugin_call_total', 'Runs of exec plugins, by exit code and outcome.', [
       'code',
       'call_status',
     ]),
@@ -40,26 +41,23 @@ export function credentialMetrics(registry: Registry, now: () => number): Creden
   const rotations = registry.histogram(
     alpha(
       'rest_client_exec_plugin_certificate_rotation_age',
-      'Age in seconds of client certificates of programs for credentials when they were replaced.',
+      'Age in seconds of client certificates of exec plugins when they were replaced.',
     ),
-    [600, 1_800, ...OF_AGES],
+    [600, 1_800, ...AGE_BUCKETS],
   );
   const ttl = registry.gauge(
     alpha(
       'rest_client_exec_plugin_ttl_seconds',
-      'Seconds until the first client certificate of a program for credentials expires. +Inf if there is none.',
+      'Seconds until the first client certificate of an exec plugin expires. +Inf if there is none.',
     ),
   );
   const caReloads = registry.counter(
-    alpha('rest_client_transport_ca_reload_total', 'Reads of the file of certificate authorities again, by outcome.', [
-      'result',
-      'reason',
-    ]),
+    alpha('rest_client_transport_ca_reload_total', 'Reloads of the CA file, by outcome.', ['result', 'reason']),
   );
   const certificates = new Map<object, ValidityPeriod>();
   registry.collect(() => {
-    const ends = [...certificates.values()].map(({ notAfter }) => (notAfter - now()) / 1_000);
-    ttl.set([], Math.min(...ends));
+    const remainingSeconds = [...certificates.values()].map(({ notAfter }) => (notAfter - now()) / 1_000);
+    ttl.set([], Math.min(...remainingSeconds));
   });
   return {
     caReloaded: ({ result, reason }) => caReloads.add([result, reason]),

@@ -1,8 +1,8 @@
-/** The families about requests to the pod-resources API (`pkg/kubelet/apis/podresources/server_v1.go`). */
+/** Metrics of requests to the pod-resources API (`pkg/kubelet/apis/podresources/server_v1.go`). */
 import type { PodResourcesListener } from '../../podResources/server.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the listener for requests. A kubelet counts only those of v1 by their methods, and only failures of Get. */
+/** Creates the listener for requests. Like a kubelet, counts by method only for v1, and failures only of Get. */
 export function podResourcesMetrics(registry: Registry): PodResourcesListener {
   const of = (name: string, help: string) =>
     registry.counter(alpha(`kubelet_pod_resources_endpoint_${name}`, help, ['server_api_version']));

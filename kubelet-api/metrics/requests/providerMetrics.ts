@@ -1,8 +1,7 @@
-/** The families about credential providers for images (`pkg/credentialprovider/plugin/metrics.go`). */
-import { USUAL } from '../buckets.ts';
+/** Metrics of image credential providers (`pkg/credentialprovider/plugin/metrics.go`). */
+import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** A run of the program of a credential provider. */
 interface ProviderRun {
   readonly provider: string;
   readonly ms: number;
@@ -11,7 +10,7 @@ interface ProviderRun {
 
 export interface ProviderObserver {
   ran(run: ProviderRun): void;
-  /** The configuration of the providers was read. `hash` identifies its files. */
+  /** Called when the configuration of the providers was read. `hash` is of its files. */
   configured(hash: string): void;
 }
 
@@ -31,7 +30,7 @@ export function providerMetrics(registry: Registry): ProviderObserver {
       'Duration of runs of credential providers, in seconds.',
       labels,
     ),
-    USUAL,
+    DEFAULT_BUCKETS,
   );
   return {
     ran: ({ provider, ms, hasFailed }) => {

@@ -1,25 +1,25 @@
-/** Requests: those to the API server, and those that the node's own API is asked. */
+/** Metrics of the requests to the API server and of the requests to the node's own API. */
 import type { RequestObserver } from '../../../kubeclient/requestObserver.ts';
 import type { RequestListener } from '../../listener/server.ts';
-import { OF_BODIES, OF_REQUESTS, USUAL } from '../buckets.ts';
+import { BODY_SIZE_BUCKETS, DEFAULT_BUCKETS, REQUEST_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the observer of the requests to a host (`component-base/metrics/prometheus/restclient/metrics.go`). */
 export function kubeRequests(registry: Registry): (host: string) => RequestObserver {
   const [total, retries] = [
     registry.counter(
-      alpha('rest_client_requests_total', 'Requests to the API server, by code and method.', [
+      alpha('rest_client_requests_total', 'Requests to the API server, by status code and method.', [
         'code',
         'method',
         'host',
       ]),
     ),
     registry.counter(
-      alpha(
-        'rest_client_request_retries_total',
-        'Requests that were sent again to the API server, by code and method.',
-        ['code', 'verb', 'host'],
-      ),
+      alpha('rest_client_request_retries_total', 'Retries of requests to the API server, by status code and method.', [
+        'code',
+        'verb',
+        'host',
+      ]),
     ),
   ];
   const histogram = (name: string, help: string, bounds: readonly number[]) =>
@@ -27,22 +27,22 @@ export function kubeRequests(registry: Registry): (host: string) => RequestObser
   const duration = histogram(
     'request_duration_seconds',
     'Duration of requests to the API server with their waits and retries, by method.',
-    OF_REQUESTS,
+    REQUEST_BUCKETS,
   );
   const throttling = histogram(
     'rate_limiter_duration_seconds',
     'Time that requests to the API server waited for the rate limit of the node, by method.',
-    OF_REQUESTS,
+    REQUEST_BUCKETS,
   );
   const sent = histogram(
     'request_size_bytes',
     'Size of the bodies of requests to the API server, by method.',
-    OF_BODIES,
+    BODY_SIZE_BUCKETS,
   );
   const received = histogram(
     'response_size_bytes',
     'Size of the bodies of responses of the API server, by method.',
-    OF_BODIES,
+    BODY_SIZE_BUCKETS,
   );
   return (host) => ({
     throttled: (method, ms) => throttling.observe([method, host], ms / 1_000),
@@ -58,7 +58,7 @@ export function kubeRequests(registry: Registry): (host: string) => RequestObser
 }
 
 const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
-/** The first parts of the paths that there are: whoever asks for others names no series. */
+/** Label values for the first segments of paths. All other paths share one label, so that clients cannot create series. */
 const PATHS: readonly string[] = [
   'attach',
   'checkpoint',
@@ -80,13 +80,13 @@ const PATHS: readonly string[] = [
   'stats',
   'statusz',
 ];
-/** As a kubelet has them, where `portForward` is another name. */
-const LONG: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
+/** The kubelet's list. It does not match the label `portForward`, which is spelt differently. */
+const LONG_RUNNING: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
 
 const STREAMS: readonly string[] = ['exec', 'attach', 'portForward'];
 
-/** The class of a path that a kubelet counts it in (`getMetricBucket` in `pkg/kubelet/server/server.go`). */
-export function pathClass(target: string): string {
+/** Returns the kubelet's label for a path (`getMetricBucket` in `pkg/kubelet/server/server.go`). */
+export function pathLabel(target: string): string {
   const [first = '', second] = target
     .replace(/[?#].*$/s, '')
     .replace(/^\//, '')
@@ -95,14 +95,14 @@ export function pathClass(target: string): string {
   return PATHS.includes(root) ? root : 'other';
 }
 
-/** Told of each request to a server of the node, be it the one that everybody may ask. */
+/** Creates the listener for requests to each of the node's HTTP servers, including the read-only one. */
 export function servedRequests(registry: Registry): (server: 'readonly' | 'readwrite') => RequestListener {
   const labels = ['method', 'path', 'server_type', 'long_running'];
   const total = registry.counter(alpha('kubelet_http_requests_total', 'Requests to the node.', labels));
-  const open = registry.gauge(alpha('kubelet_http_inflight_requests', 'Requests to the node that are open.', labels));
+  const open = registry.gauge(alpha('kubelet_http_inflight_requests', 'Requests to the node in progress.', labels));
   const duration = registry.histogram(
-    alpha('kubelet_http_requests_duration_seconds', 'How long requests to the node take.', labels),
-    USUAL,
+    alpha('kubelet_http_requests_duration_seconds', 'Duration of requests to the node.', labels),
+    DEFAULT_BUCKETS,
   );
   const webSockets = registry.counter(
     alpha('kubelet_websocket_streaming_requests_total', 'Requests for exec, attach and port-forward by WebSocket.', [
@@ -111,9 +111,9 @@ export function servedRequests(registry: Registry): (server: 'readonly' | 'readw
   );
   return (server) =>
     ({ method, target, isWebSocket = false }) => {
-      const path = pathClass(target);
+      const path = pathLabel(target);
       if (isWebSocket && STREAMS.includes(path)) webSockets.add([path.toLowerCase()]);
-      const values = [METHODS.includes(method) ? method : 'other', path, server, String(LONG.includes(path))];
+      const values = [METHODS.includes(method) ? method : 'other', path, server, String(LONG_RUNNING.includes(path))];
       total.add(values);
       open.add(values, 1);
       return (ms) => {

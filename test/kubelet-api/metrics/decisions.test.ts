@@ -17,7 +17,7 @@ test('C42: a pod that terminates for a critical one counts once, by the resource
   node.apply(asking('a', '1500m'));
   await node.advance('5s');
   const preemptions = async () =>
-    (await samplesOf(metrics.paths.all)).get('kubelet_preemptions{preemption_signal="cpu"}');
+    (await samplesOf(metrics.registries.all)).get('kubelet_preemptions{preemption_signal="cpu"}');
   expect(await preemptions()).toBeUndefined();
   node.apply(asking('critical', '1', { priority: 2_000_000_000 }));
   await node.advance('60s');
@@ -34,7 +34,7 @@ test('C42: a running pod that an agent finds and no source wants is an orphan of
   await node.startAgent();
   node.tellSource();
   await node.advance('5s');
-  expect((await samplesOf(metrics.paths.all)).get('kubelet_orphaned_runtime_pods_total')).toBe(1);
+  expect((await samplesOf(metrics.registries.all)).get('kubelet_orphaned_runtime_pods_total')).toBe(1);
 });
 
 const accepted = (trigger: string) => `kubelet_pod_deferred_accepted_resizes_total{retry_trigger="${trigger}"}`;
@@ -46,15 +46,15 @@ test('C42: a deferred resize that gets room counts by what made the room', async
   node.apply(asking('b', '1500m'));
   await node.advance('5s');
   expect(node.view('b').unadmitted?.reason).toBe('Deferred');
-  expect((await samplesOf(metrics.paths.all)).has(accepted('pod_resized'))).toBe(false);
+  expect((await samplesOf(metrics.registries.all)).has(accepted('pod_resized'))).toBe(false);
   node.apply(asking('a', '500m'));
   await node.advance('5s');
-  expect((await samplesOf(metrics.paths.all)).get(accepted('pod_resized'))).toBe(1);
+  expect((await samplesOf(metrics.registries.all)).get(accepted('pod_resized'))).toBe(1);
   node.apply(asking('b', '1800m'));
   await node.advance('5s');
   node.remove('a');
   await node.advance('60s');
-  const now = await samplesOf(metrics.paths.all);
+  const now = await samplesOf(metrics.registries.all);
   expect(now.get(accepted('pod_terminated'))).toBe(1);
   expect(now.get(accepted('pod_resized'))).toBe(1);
 });
@@ -67,9 +67,9 @@ test('C42: a deferred resize that is withdrawn was not accepted', async () => {
   await node.advance('5s');
   node.apply(asking('b', '1'));
   await node.advance('5s');
-  expect([...(await samplesOf(metrics.paths.all)).keys()].filter((name) => name.includes('deferred_accepted'))).toEqual(
-    [],
-  );
+  expect(
+    [...(await samplesOf(metrics.registries.all)).keys()].filter((name) => name.includes('deferred_accepted')),
+  ).toEqual([]);
 });
 
 test('C42: an infeasible resize counts once, by its reason', async () => {
@@ -80,14 +80,14 @@ test('C42: an infeasible resize counts once, by its reason', async () => {
   node.apply(podWith('a', { containers: [containerWith('main')] }));
   await node.advance('30s');
   const series = 'kubelet_pod_infeasible_resizes_total{reason_detail="qos_class_change"}';
-  expect((await samplesOf(metrics.paths.all)).get(series)).toBe(1);
+  expect((await samplesOf(metrics.registries.all)).get(series)).toBe(1);
 });
 
 test('C42: event streams of the runtime count when they open and when they break', async () => {
   const { node, metrics } = await countedNode();
   await node.advance('2s');
   const connections = async (outcome: string) =>
-    (await samplesOf(metrics.paths.all)).get(`kubelet_evented_pleg_connection_${outcome}_count`);
+    (await samplesOf(metrics.registries.all)).get(`kubelet_evented_pleg_connection_${outcome}_count`);
   expect([await connections('success'), await connections('error')]).toEqual([1, 0]);
   node.runtime.restart();
   await node.advance('5s');
@@ -103,7 +103,7 @@ test('C42: an event of the runtime counts with its age, and one without a time d
   // The clock of the runtime may be ahead.
   for (const at of [now - 1_500, now + 60_000, 0]) emit(at);
   await node.advance('1s');
-  const samples = await samplesOf(metrics.paths.all);
+  const samples = await samplesOf(metrics.registries.all);
   const of = (suffix: string) => samples.get(`kubelet_evented_pleg_connection_latency_seconds_${suffix}`);
   expect([of('count'), of('sum')]).toEqual([2, 1.5]);
 });

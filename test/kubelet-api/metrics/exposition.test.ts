@@ -29,7 +29,7 @@ test('a family has its help, its type and its samples, with their time if they h
           ['pod', ''],
         ]),
         value: 1234567,
-        at: 1_700_000_000_123.9,
+        timestampMs: 1_700_000_000_123.9,
       },
     ]),
     family('none', []),

@@ -44,8 +44,8 @@ const own = Object.entries(OWN).map(([name, [type, labels = '']]) => [name, [typ
 
 test('C42: every family of every path is as it is listed, and every one listed is there', async () => {
   const { metrics, errors } = await busyNode();
-  const of = async (path: keyof typeof metrics.paths) =>
-    Object.fromEntries([...(await scraped(metrics.paths[path]))].map(([name, read]) => [name, described(read)]));
+  const of = async (path: keyof typeof metrics.registries) =>
+    Object.fromEntries([...(await scraped(metrics.registries[path]))].map(([name, read]) => [name, described(read)]));
   expect(await of('all')).toEqual(Object.fromEntries([...kubelets('/metrics'), ...own]));
   expect(await of('probes')).toEqual(Object.fromEntries(kubelets('/metrics/probes')));
   expect(await of('slis')).toEqual(Object.fromEntries(kubelets('/metrics/slis')));

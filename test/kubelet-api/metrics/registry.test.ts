@@ -57,7 +57,7 @@ test('values that only look alike together are two series', async () => {
   asked.add(['a', 'b c']);
   expect((await samplesOf(registry)).size).toBe(2);
   expect(() => asked.add(['a'])).toThrow('asked_total: 1 labels, not 2');
-  expect(() => registry.gauge(plain('asked_total', 'Again.'))).toThrow('asked_total is there already');
+  expect(() => registry.gauge(plain('asked_total', 'Again.'))).toThrow('asked_total is already registered');
 });
 
 test('however many are named, a family has a limit', async () => {

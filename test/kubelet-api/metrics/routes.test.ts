@@ -19,7 +19,7 @@ async function servedMetrics() {
       if (fails) throw new Error('not now');
     },
   };
-  const routes = [...metricsRoutes(metrics.paths), ...healthRoutes([PING, moody], metrics.check)];
+  const routes = [...metricsRoutes(metrics.registries), ...healthRoutes([PING, moody], metrics.check)];
   const listener = await listening({ routes, onRequest: metrics.servedRequest('readwrite') });
   return {
     ...listener,

@@ -1,7 +1,7 @@
 /** What a node counts while pods start, restart, fail and go, on the simulated runtime. */
 import { expect, jest, test } from '@jest/globals';
 import { nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
-import { FollowedPods } from '../../../../kubelet-api/metrics/pods/followedPods.ts';
+import { TrackedPods } from '../../../../kubelet-api/metrics/pods/trackedPods.ts';
 import { CallMetrics } from '../../../../kubelet-api/metrics/requests/callMetrics.ts';
 import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
 import { containerWith, podRunning, podWith } from '../../../fakes/pods.ts';
@@ -9,7 +9,7 @@ import { countedNode, samplesOf, scraped } from '../support/scraped.ts';
 
 test('C42: a pod that starts, restarts, fails its probe and is removed', async () => {
   const { node, metrics, errors } = await countedNode({ runtime: { images: { anyPullable: true } } });
-  const { all, probes } = metrics.paths;
+  const { all, probes } = metrics.registries;
   node.apply(
     podWith('web', {
       containers: [
@@ -77,7 +77,7 @@ test('C42: a pod that starts, restarts, fails its probe and is removed', async (
 
 test('what the API server is told of a start, an image that cannot be had, a pod that is refused', async () => {
   const { node, metrics, cluster } = await countedNode({ inCluster: true });
-  const { all } = metrics.paths;
+  const { all } = metrics.registries;
   await cluster?.ask('POST', PODS, boundPod('web'));
   await cluster?.ask('POST', PODS, boundPod('lost', { containers: [{ name: 'main', image: 'example.com/none:1' }] }));
   const cpu = { requests: { cpu: '1000' } };
@@ -105,7 +105,7 @@ test('an agent that takes over pods neither starts them nor counts what ended be
   again.start(node.agent, { nodeName: 'node-1', version: { kubelet: '', platform: '' }, sessions: () => [] });
   node.tellSource();
   await node.advance('3s');
-  const [before, after] = [await samplesOf(metrics.paths.all), await samplesOf(again.paths.all)];
+  const [before, after] = [await samplesOf(metrics.registries.all), await samplesOf(again.registries.all)];
   const ended = 'kubelet_terminated_containers_total{container_type="container",exit_code="4",reason="Error"}';
   expect(before.get(ended)).toBe(1);
   expect(after.get(ended)).toBe(undefined);
@@ -116,7 +116,7 @@ test('an agent that takes over pods neither starts them nor counts what ended be
 test('C42: pods that come and go leave no series behind', async () => {
   const { node, metrics } = await countedNode();
   const lines = async () => {
-    const families = [...(await scraped(metrics.paths.all)), ...(await scraped(metrics.paths.probes))];
+    const families = [...(await scraped(metrics.registries.all)), ...(await scraped(metrics.registries.probes))];
     return families.reduce((sum, [, { samples }]) => sum + samples.size, 0);
   };
   const generation = async (round: number) => {
@@ -138,11 +138,11 @@ test('C42: pods that come and go leave no series behind', async () => {
 }, 60_000);
 
 test('what is told of a pod after its end is forgotten with the next pod that goes, also where nobody scrapes', async () => {
-  const begun = jest.spyOn(FollowedPods.prototype, 'begin');
+  const begun = jest.spyOn(TrackedPods.prototype, 'track');
   const { node, metrics } = await countedNode();
   node.apply(podRunning('web', 'sleep 1000'));
   await node.advance('5s');
-  const [followed] = begun.mock.contexts.filter((each) => each instanceof FollowedPods);
+  const [followed] = begun.mock.contexts.filter((each) => each instanceof TrackedPods);
   metrics.observers.moves({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
   expect(followed?.size).toBe(2);
   await node.advance('70s');

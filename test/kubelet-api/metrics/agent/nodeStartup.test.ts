@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { nodeStartup } from '../../../../kubelet-api/metrics/agent/nodeStartup.ts';
-import { processStart } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
+import { processStartSeconds } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from '../support/scraped.ts';
 
 const ready = [{ reason: 'NodeReady', message: '' }];
-const STARTED = processStart();
+const STARTED = processStartSeconds();
 
 /** The durations after these answers, each given so many seconds after the start of the process. */
 async function durations(answers: readonly (readonly [seconds: number, answer: PortOutcome])[]) {

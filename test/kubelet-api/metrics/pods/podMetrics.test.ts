@@ -1,16 +1,16 @@
 /** What is counted of pods by the states of their actors and their statuses, and that nothing of it stays. */
 import { expect, test } from '@jest/globals';
-import { FollowedPods } from '../../../../kubelet-api/metrics/pods/followedPods.ts';
 import { PodMetrics } from '../../../../kubelet-api/metrics/pods/podMetrics.ts';
-import { pulledMs, rejectionLabel, startTimes } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
+import { pullMs, rejectionLabel, startTimes } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
 import { ProbeMetrics } from '../../../../kubelet-api/metrics/pods/probeMetrics.ts';
 import {
+  hasFinishedFirstRound,
   hasStarted,
   initMs,
-  isFirstRoundOver,
-  newEnds,
+  newTerminations,
   ranBefore,
 } from '../../../../kubelet-api/metrics/pods/statusChanges.ts';
+import { TrackedPods } from '../../../../kubelet-api/metrics/pods/trackedPods.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { podWith } from '../../../fakes/pods.ts';
@@ -38,7 +38,7 @@ test('a run that has ended counts once, whichever state shows it', () => {
   const waiting = of(status({ waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended('a') }));
   const again = of(status(ended('b', 7), { lastState: ended('a') }));
   const ids = (before: PodStatus | undefined, now: PodStatus, since = NOW) =>
-    newEnds(before, now, since).map(({ run }) => run.containerID);
+    newTerminations(before, now, since).map(({ run }) => run.containerID);
   expect(ids(running, over)).toEqual(['a']);
   expect(ids(running, waiting)).toEqual(['a']);
   expect(ids(over, waiting)).toEqual([]);
@@ -54,11 +54,11 @@ test('when the first round of a pod is over, and it has started', () => {
   const runs = status({ running: { startedAt: iso(1) } });
   const [creating, failing] = ['ContainerCreating', 'ErrImagePull'].map((reason) => status({ waiting: { reason } }));
   if (creating === undefined || failing === undefined) throw new Error('there are two');
-  expect(isFirstRoundOver(of(runs, creating))).toBe(false);
-  expect(isFirstRoundOver(of(runs, failing))).toBe(true);
-  expect(isFirstRoundOver(of())).toBe(false);
-  expect(isFirstRoundOver({ phase: 'Failed' })).toBe(true);
-  expect(isFirstRoundOver({ initContainerStatuses: [runs], containerStatuses: [creating] })).toBe(true);
+  expect(hasFinishedFirstRound(of(runs, creating))).toBe(false);
+  expect(hasFinishedFirstRound(of(runs, failing))).toBe(true);
+  expect(hasFinishedFirstRound(of())).toBe(false);
+  expect(hasFinishedFirstRound({ phase: 'Failed' })).toBe(true);
+  expect(hasFinishedFirstRound({ initContainerStatuses: [runs], containerStatuses: [creating] })).toBe(true);
   expect(hasStarted(of(runs, creating))).toBe(false);
   expect(hasStarted(of(runs))).toBe(true);
   expect(hasStarted(of())).toBe(false);
@@ -69,7 +69,7 @@ test('when the first round of a pod is over, and it has started', () => {
 
 test('pulls that overlap count once; a start is timed without them where all volumes end with the pod', () => {
   const pulls = [[5, 8] as const, [0, 4] as const, [2, 6] as const];
-  expect(pulledMs(pulls)).toBe(8);
+  expect(pullMs(pulls)).toBe(8);
   const metadata = { creationTimestamp: iso(0) };
   const made = podWith('web', { volumes: [{ name: 'v', emptyDir: {} }] }, metadata);
   expect(startTimes(made, { pulls: [[NOW, NOW + 2_000]] }, NOW + 3_000)).toEqual({ totalMs: 3_000, sliMs: 1_000 });
@@ -90,7 +90,7 @@ test('reasons of a refusal by their names, of which there are only so many', () 
 
 test('thousands of pods that come and go leave nothing, be their end told or not', async () => {
   let now = NOW;
-  const [registry, probeRegistry, pods] = [new Registry(), new Registry(), new FollowedPods()];
+  const [registry, probeRegistry, pods] = [new Registry(), new Registry(), new TrackedPods()];
   const metrics = new PodMetrics({
     registry,
     pods,

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
 import { nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
-import { pluginOf } from '../../../../kubelet-api/metrics/pods/volumeMetrics.ts';
+import { pluginName } from '../../../../kubelet-api/metrics/pods/volumeMetrics.ts';
 import { sizeLabel } from '../../../../kubelet-api/metrics/requests/callMetrics.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
 import { samplesOf } from '../support/scraped.ts';
@@ -35,7 +35,7 @@ const known = { pod, id: 'c', attempt: 0 };
 async function counted(answers: readonly PortOutcome[]): Promise<Map<string, number>> {
   const metrics = nodeMetrics({ clock: { now: () => 0, monotonic: () => 0 }, isInCluster: true, onError: () => {} });
   for (const answer of answers) metrics.observers.answers(answer);
-  return samplesOf(metrics.paths.all);
+  return samplesOf(metrics.registries.all);
 }
 
 test('attempts to start containers, and why they failed', async () => {
@@ -168,7 +168,9 @@ test('images by size, volumes by kind, as a kubelet calls them', () => {
     'GT100GB',
   ]);
   expect(
-    [{ name: 'a', hostPath: { path: '/', type: '' as const } }, { name: 'b', configMap: {} }, undefined].map(pluginOf),
+    [{ name: 'a', hostPath: { path: '/', type: '' as const } }, { name: 'b', configMap: {} }, undefined].map(
+      pluginName,
+    ),
   ).toEqual(['kubernetes.io/host-path', 'kubernetes.io/configmap', 'N/A']);
 });
 

@@ -1,7 +1,7 @@
 /** Which requests are counted together. */
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
-import { kubeRequests, pathClass, servedRequests } from '../../../../kubelet-api/metrics/requests/requestMetrics.ts';
+import { kubeRequests, pathLabel, servedRequests } from '../../../../kubelet-api/metrics/requests/requestMetrics.ts';
 import { samplesOf } from '../support/scraped.ts';
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   ['/constructor', 'other'],
   ['//pods', 'other'],
 ])('%s is of %s', (target, path) => {
-  expect(pathClass(target)).toBe(path);
+  expect(pathLabel(target)).toBe(path);
 });
 
 test('C42: however many paths and methods are asked for, there are few series', async () => {

@@ -86,9 +86,9 @@ export async function busyNode() {
   metrics.access.tokenCache.fetching()(true);
   for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResources('v1', method)();
   metrics.check('ping', true);
-  metrics.showLogs(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
+  metrics.addLogUsage(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
   // The delay of the event loop is known from the second scrape on.
-  await scraped(metrics.paths.all);
+  await scraped(metrics.registries.all);
   await node.advance('20s');
   return counted;
 }

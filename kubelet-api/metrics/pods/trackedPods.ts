@@ -1,0 +1,70 @@
+/** The node's pods, with the times and flags from which the pod metrics are computed. */
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+
+/** A pod that has or had an actor. Times are in milliseconds since the epoch. */
+export interface TrackedPod {
+  readonly seenAt: number;
+  /** The start of admission, once the pod waits for no other pod. */
+  workStartedAt?: number;
+  terminatingSince?: number;
+  /** The pod's removal from the node. Its last status may not have been published yet. */
+  removedAt?: number;
+  /** The resource that a critical pod was short of, if it preempted this pod. */
+  preemptedFor?: string;
+  isRejected: boolean;
+  /** Whether the work of a kubelet's first sync has been done. */
+  isFirstRoundDone: boolean;
+  /** Whether the pod ran before the agent started, so that its start was not observed. */
+  ranBeforeAgent: boolean;
+  /** `published` once the API server has the status that shows the start. */
+  start: 'pending' | 'started' | 'published';
+  /** The pod as of its last status change. */
+  pod: Pod | undefined;
+  /** The first status change that the API server has not received. */
+  unpublishedSince?: number;
+  /** The start of each launch in progress, by actor path of the container. */
+  readonly launches: Map<string, number>;
+  /** Image pulls until the pod has started. */
+  readonly pulls: (readonly [from: number, to: number])[];
+}
+
+/** Time allowed for publishing the last status of a removed pod, e.g. while a disk is full. */
+const MAX_LINGER_MS = 60_000;
+
+export class TrackedPods {
+  readonly #pods = new Map<string, TrackedPod>();
+
+  get size(): number {
+    return this.#pods.size;
+  }
+
+  get = (uid: string): TrackedPod | undefined => this.#pods.get(uid);
+
+  /** Adds a pod when its actor starts. A new actor for the UID of a removed pod replaces the entry. */
+  track(uid: string, at: number): TrackedPod {
+    const existing = this.#pods.get(uid);
+    if (existing !== undefined && existing.removedAt === undefined) return existing;
+    const pod: TrackedPod = {
+      seenAt: at,
+      isRejected: false,
+      isFirstRoundDone: false,
+      ranBeforeAgent: false,
+      start: 'pending',
+      pod: undefined,
+      launches: new Map<string, number>(),
+      pulls: [],
+    };
+    this.#pods.set(uid, pod);
+    return pod;
+  }
+
+  forget(uid: string): void {
+    this.#pods.delete(uid);
+  }
+
+  /** Forgets the pods that were removed long before `now`. */
+  sweep(now: number): void {
+    for (const [uid, { removedAt }] of this.#pods)
+      if (removedAt !== undefined && now - removedAt > MAX_LINGER_MS) this.#pods.delete(uid);
+  }
+}
