@@ -34,12 +34,18 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; rest: Com
   return { batch, rest };
 }
 
+/** The part of the `spawn` of XState's `assign` that commands need. */
+interface Spawn {
+  (machine: 'container', options: { readonly id: string; readonly input: ContainerInput }): unknown;
+  (machine: 'volume', options: { readonly id: string; readonly input: VolumeInput }): unknown;
+}
+
 /** The part of the `enqueue` of XState's `enqueueActions` that commands need. */
 interface Enqueue {
   sendTo(target: string, event: ContainerEvent | VolumeEvent): void;
-  assign(changes: Partial<Pick<PodContext, 'queued' | 'containers' | 'volumes'>>): void;
-  spawnChild(machine: 'container', options: { readonly id: string; readonly input: ContainerInput }): void;
-  spawnChild(machine: 'volume', options: { readonly id: string; readonly input: VolumeInput }): void;
+  assign(
+    changes: Partial<Pick<PodContext, 'queued' | 'containers' | 'volumes'>> | ((args: { spawn: Spawn }) => object),
+  ): void;
   spawnChild(machine: 'pace', options: { readonly id: 'pace' }): void;
   stopChild(id: string): void;
 }
@@ -72,30 +78,45 @@ const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
 function send(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
   for (const command of commands) {
-    for (const name of command.names) {
-      if (command.to === 'volumes') sendToVolume(enqueue, name, command.event);
-      else sendToContainer(enqueue, context, name, command.event);
-    }
+    if (command.to === 'volumes') sendToVolumes(enqueue, command);
+    else sendToContainers(enqueue, context, command);
   }
 }
 
-type EventTo<To extends Command['to']> = Extract<Command, { readonly to?: To }>['event'];
+type CommandTo<To extends Command['to']> = Extract<Command, { readonly to?: To }>;
 
-function sendToVolume(enqueue: Enqueue, name: string, event: EventTo<'volumes'>): void {
-  const id = volumeId(name);
-  if (event.type === 'stop') enqueue.stopChild(id);
-  else if (event.type !== 'spawn') enqueue.sendTo(id, event);
-  else {
+function sendToVolumes(enqueue: Enqueue, { names, event }: CommandTo<'volumes'>): void {
+  if (event.type === 'spawn') {
     const { type: _, ...input } = event;
-    enqueue.spawnChild('volume', { id, input: { ...input, name } });
+    spawnAll(enqueue, names, (spawn, name) => spawn('volume', { id: volumeId(name), input: { ...input, name } }));
+    return;
+  }
+  for (const name of names) {
+    if (event.type === 'stop') enqueue.stopChild(volumeId(name));
+    else enqueue.sendTo(volumeId(name), event);
   }
 }
 
-function sendToContainer(enqueue: Enqueue, context: PodContext, name: string, event: EventTo<undefined>): void {
-  const id = containerId(name);
-  if (event.type === 'stop') enqueue.stopChild(id);
-  else if (event.type !== 'spawn') enqueue.sendTo(id, event);
-  else enqueue.spawnChild('container', { id, input: inputOf(context, name, event) });
+function sendToContainers(enqueue: Enqueue, context: PodContext, { names, event }: CommandTo<undefined>): void {
+  if (event.type === 'spawn') {
+    spawnAll(enqueue, names, (spawn, name) =>
+      spawn('container', { id: containerId(name), input: inputOf(context, name, event) }),
+    );
+    return;
+  }
+  for (const name of names) {
+    if (event.type === 'stop') enqueue.stopChild(containerId(name));
+    else enqueue.sendTo(containerId(name), event);
+  }
+}
+
+/** Spawns actors in one action, because XState copies the pod's map of children for each action that spawns. */
+function spawnAll(enqueue: Enqueue, names: readonly string[], spawnActor: (spawn: Spawn, name: string) => void): void {
+  if (names.length === 0) return;
+  enqueue.assign(({ spawn }) => {
+    for (const name of names) spawnActor(spawn, name);
+    return {};
+  });
 }
 
 function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
