@@ -22,30 +22,37 @@ interface TurnsOptions {
 
 /** Time after which no more callers start in a turn, in milliseconds. The last one may take longer. */
 const SHARE_MS = 10;
-/** Maximum number of waiting callers that start in one turn. */
-const MAX_RELEASED = 8;
 
 export function createTurns({ monotonic, nextTurn, maxPerTurn = Number.POSITIVE_INFINITY }: TurnsOptions): Turns {
   const waiting: (() => void)[] = [];
   /** Time until which callers may start in the current turn. Undefined if none has started in it. */
   let until: number | undefined;
   let startedInTurn = 0;
-  const startTurn = (shareMs: number) => {
-    until = monotonic() + shareMs;
+  /** Whether waiting callers are being started, so that later ones must not overtake them. */
+  let isReleasing = false;
+  const startTurn = () => {
+    until = monotonic() + SHARE_MS;
     startedInTurn = 0;
     void nextTurn().then(release);
   };
-  const release = () => {
+  const hasShare = () => startedInTurn < maxPerTurn && monotonic() < (until ?? 0);
+  const release = async () => {
     until = undefined;
     if (waiting.length === 0) return;
-    // A share of 0 keeps later calls of this turn from overtaking the callers released now.
-    startTurn(0);
-    for (const start of waiting.splice(0, MAX_RELEASED)) start();
+    startTurn();
+    isReleasing = true;
+    while (waiting.length > 0 && hasShare()) {
+      startedInTurn += 1;
+      waiting.shift()?.();
+      // Resolves once the caller has run up to its next wait, so that its time counts.
+      await Promise.resolve();
+    }
+    isReleasing = false;
   };
   return {
     next: () => {
-      if (until === undefined) startTurn(SHARE_MS);
-      if (waiting.length === 0 && startedInTurn < maxPerTurn && monotonic() < (until ?? 0)) {
+      if (until === undefined) startTurn();
+      if (waiting.length === 0 && !isReleasing && hasShare()) {
         startedInTurn += 1;
         return undefined;
       }

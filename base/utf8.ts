@@ -1,6 +1,24 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** Returns the length in bytes of a text in UTF-8, without encoding it. */
+export function utf8Length(text: string): number {
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) length += 1;
+    else if (unit < 0x800) length += 2;
+    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      length += 4;
+      index++;
+    } else length += 3;
+  }
+  return length;
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
 /** Returns the longest prefix of a text that fits in `maxBytes` bytes of UTF-8 without splitting a character. */
 export function truncateToBytes(text: string, maxBytes: number): string {
   // A UTF-16 code unit takes at most three bytes.

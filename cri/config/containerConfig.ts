@@ -2,12 +2,10 @@ import { textToBytes } from '../../base/byteText.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { ResolvedObjects } from '../../kubernetes/environment/configValues.ts';
-import { expandedCommand } from '../../kubernetes/environment/environment.ts';
+import { type EnvVariable, expandedCommand } from '../../kubernetes/environment/environment.ts';
 import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import { ContainerConfig, type Mount } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
-import { environmentOf } from './environment.ts';
 import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
@@ -28,16 +26,10 @@ export interface ContainerConfigInput {
   readonly volumes: MountedVolumes;
   /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
-  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
-  readonly envFiles?: ReadonlyMap<string, string>;
   /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
   readonly recursiveReadOnlyMounts?: boolean;
-  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
-  readonly objects?: ResolvedObjects;
-  /** Environment variables for services. Defaults to none. */
-  readonly services?: Readonly<Record<string, string>>;
-  /** IP addresses of the pod, the primary one first. Empty for a pod on the host network. */
-  readonly sandboxIps: readonly string[];
+  /** The container's variables, as `environmentOf` returns them. */
+  readonly environment: readonly EnvVariable[];
   /** Host path of the termination log (C22). The file must exist. Undefined if the container has none. */
   readonly terminationLog?: string;
   /** ID of the target container, whose PID namespace an ephemeral container joins. */
@@ -52,17 +44,16 @@ export interface ContainerConfigInput {
  * configured.
  */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, targetId, users, node } = input;
+  const { pod, container, attempt, imageRef, imageUser, environment, targetId, users, node } = input;
   const securityContext = containerSecurity(pod, container, node, imageUser, users);
   const { namespaceOptions } = securityContext;
-  const environment = environmentOf(input);
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
     image: { image: imageRef, userSpecifiedImage: container.image },
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
-    mounts: containerMounts({ ...input, environment }).map((mount) => withIdMappings(mount, users)),
+    mounts: containerMounts(input).map((mount) => withIdMappings(mount, users)),
     devices: containerDevices(input),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),

@@ -7,7 +7,7 @@ import { containerEnvironment, type EnvVariable } from '../../kubernetes/environ
 import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
 import { allocatableOf, type NodeDescription } from '../nodeDescription.ts';
 
-interface EnvironmentInput {
+export interface EnvironmentInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly sandboxIps: readonly string[];

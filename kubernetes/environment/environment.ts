@@ -1,4 +1,5 @@
 import { NodeFailure } from '../../base/failure.ts';
+import { utf8Length } from '../../base/utf8.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
 
 export interface EnvVariable {
@@ -77,8 +78,6 @@ const environmentTooLarge = (field: string): NodeFailure =>
     `${field}: the values up to here are longer than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB once $(VAR) is expanded, and no runtime accepts more`,
   );
 
-const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
-
 function resolveValue(name: string, valueSource: EnvVarSource, { source }: EnvLookups): string | undefined {
   const value = source(valueSource);
   const { configMapKeyRef, secretKeyRef, fileKeyRef } = valueSource;
@@ -139,9 +138,8 @@ export function expandedCommand(
   container: Container,
   environment: readonly EnvVariable[],
 ): { command: string[]; args: string[] } {
+  const { command = [], args = [] } = container;
+  if (command.length + args.length === 0) return { command: [], args: [] };
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  return {
-    command: expandAll(container.command ?? [], values, 'command'),
-    args: expandAll(container.args ?? [], values, 'args'),
-  };
+  return { command: expandAll(command, values, 'command'), args: expandAll(args, values, 'args') };
 }

@@ -44,7 +44,7 @@ async function runBeside(node: SimulatedNode, pod: Pod, owner?: string): Promise
       attempt: 0,
       imageRef: image?.id ?? '',
       volumes: {},
-      sandboxIps: [],
+      environment: [],
       terminationLog: '/dev/null',
       node: node.facts,
     };

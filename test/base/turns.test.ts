@@ -6,7 +6,7 @@ import { Schedule } from '../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
 
-/** The event loop of a process in which everything that is let in takes 1 ms. */
+/** The event loop of a process in which each caller takes 1 ms after its start, unless it takes longer. */
 class Loop {
   ms = 0;
   /** Numbers of what was let in, one list for each turn. */
@@ -22,8 +22,8 @@ class Loop {
     });
   }
 
-  enter(number: number): void {
-    this.ms += 1;
+  enter(number: number, ms = 1): void {
+    this.ms += ms;
     this.turns.at(-1)?.push(number);
   }
 
@@ -72,6 +72,14 @@ describe('a burst of answers', () => {
     void letIn(loop, MANY, (each) => loop.enter(each));
     await loop.run();
     expect(loop.turns.flat()).toEqual([...numbers, MANY, last]);
+  });
+
+  test('counts the time that each caller takes after its start', async () => {
+    const loop = new Loop();
+    for (const number of numbers) void letIn(loop, number, (each) => loop.enter(each, 8));
+    await loop.run();
+    expect(loop.turns.flat()).toEqual(numbers);
+    expect(loop.longest).toBe(2);
   });
 
   test('that takes no longer than a share is let in at once', () => {

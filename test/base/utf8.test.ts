@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { truncateToBytes } from '../../base/utf8.ts';
+import { truncateToBytes, utf8Length } from '../../base/utf8.ts';
 
 test.each([
   ['abc', 3, 'abc'],
@@ -12,3 +12,10 @@ test.each([
 ])('truncates %s to %i bytes', (text, most, expected) => {
   expect(truncateToBytes(text, most)).toBe(expected);
 });
+
+test.each(['', 'abc', 'äöü', '€', 'a😀b', '\ud83d', '\ude00\ud83d', 'x\ud83dy'])(
+  'measures %j as it is encoded',
+  (text) => {
+    expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
+  },
+);

@@ -125,9 +125,8 @@ async function create(
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),
   ]);
-  // With thousands of variables the configuration takes milliseconds, and many containers can get here at once.
-  const turn = clock.turns?.next();
-  if (turn !== undefined) await turn;
+  // With thousands of variables the environment takes milliseconds, and many containers can get here at once.
+  await clock.turns?.next();
   // A later creation of this container, after its sandbox was replaced, may already have read the objects.
   signal.throwIfAborted();
   const objects = parts.variableObjects.take(input);
@@ -145,6 +144,9 @@ async function create(
     ...resolved,
   };
   const configInput = { ...baseInput, ...(await prepareMounts(parts, baseInput, signal)) };
+  // The configuration takes about as long.
+  await clock.turns?.next();
+  signal.throwIfAborted();
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(configInput),

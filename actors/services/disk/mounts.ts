@@ -4,7 +4,7 @@ import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { ContainerConfigInput } from '../../../cri/config/containerConfig.ts';
-import { envFilesOf, environmentOf } from '../../../cri/config/environment.ts';
+import { type EnvironmentInput, envFilesOf, environmentOf } from '../../../cri/config/environment.ts';
 import { type SubPathRequest, subPathsOf } from '../../../cri/config/mounts.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
@@ -22,20 +22,17 @@ interface MountParts {
   readonly findHandler: FindRuntimeHandler;
 }
 
-type MountInput = Pick<
-  ContainerConfigInput,
-  'pod' | 'container' | 'volumes' | 'sandboxIps' | 'services' | 'objects' | 'node'
->;
+type MountInput = Pick<ContainerConfigInput, 'volumes'> & Omit<EnvironmentInput, 'envFiles'>;
 
 /**
- * Mounts the container's subPaths below the pod's directory (C26), reads its environment files, and checks whether the
- * runtime supports recursive read-only mounts.
+ * Mounts the container's subPaths below the pod's directory (C26), resolves its environment, on which they depend, and
+ * checks whether the runtime supports recursive read-only mounts.
  */
 export async function prepareMounts(
   parts: MountParts,
   input: MountInput,
   signal: AbortSignal,
-): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
+): Promise<Pick<ContainerConfigInput, 'subPaths' | 'environment' | 'recursiveReadOnlyMounts'>> {
   const { pod, container } = input;
   const { cri, mounter, findHandler } = parts;
   const envFiles = await readEnvFiles(input, mounter, signal);
@@ -44,7 +41,7 @@ export async function prepareMounts(
   const handler = () => runtimeHandlerOf(pod.spec, findHandler);
   return {
     subPaths,
-    envFiles,
+    environment,
     recursiveReadOnlyMounts: await supportsRecursiveReadOnly(cri, container, handler, { signal }),
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ContainerConfigInput, containerConfig } from '../../../cri/config/containerConfig.ts';
+import { environmentOf } from '../../../cri/config/environment.ts';
 import { ContainerConfig } from '../../../cri/generated/runtime.ts';
 import type { Container, EnvVar } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
@@ -7,16 +8,13 @@ import { container, node, pod } from '../nodeAndPod.ts';
 
 function configOf(more: Partial<Container>, spec: Partial<PodSpec> = {}, input: Partial<ContainerConfigInput> = {}) {
   const one = container(more);
-  return containerConfig({
+  const resolved = {
     pod: pod({ containers: [one], ...spec }, { labels: { app: 'web' }, annotations: { team: 'a' } }),
     container: one,
-    attempt: 3,
-    imageRef: 'sha256:abc',
-    volumes: {},
-    sandboxIps: ['10.0.0.5', 'fd00::5'],
     node: node(),
-    ...input,
-  });
+  };
+  const environment = environmentOf({ ...resolved, sandboxIps: ['10.0.0.5', 'fd00::5'], ...input });
+  return containerConfig({ ...resolved, attempt: 3, imageRef: 'sha256:abc', volumes: {}, environment, ...input });
 }
 
 function envOf(env: EnvVar[], more: Partial<Container> = {}, spec: Partial<PodSpec> = {}): Record<string, string> {
