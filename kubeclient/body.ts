@@ -1,5 +1,5 @@
 /** Reads response bodies with limits on memory, as a whole or line by line. */
-import { nextTurn } from '../base/nextTurn.ts';
+import { createSystemTurns } from '../base/clock.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
 /** A response that is longer than any from an API server. */
@@ -40,9 +40,13 @@ export async function readErrorBody(body: AsyncIterable<string>): Promise<string
  */
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 
+/** Shares of the event loop for the events of all watches of this process. */
+const turns = createSystemTurns();
+
 /**
- * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Lines that
- * arrive together get separate turns of the event loop, so that the work for one does not wait until all are parsed.
+ * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Values are
+ * spread over turns of the event loop, because a burst of events can arrive in one turn, and the caller handles an event
+ * before it requests the next one.
  */
 export async function* readJsonLines(body: AsyncIterable<string>, request: string): AsyncGenerator<unknown> {
   let rest = '';
@@ -53,7 +57,7 @@ export async function* readJsonLines(body: AsyncIterable<string>, request: strin
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE_LENGTH)
       throw new ResponseTooLong(`a line of the watch is longer than ${MAX_LINE_LENGTH / MIB} MiB`);
-    for (const [index, line] of lines.entries()) {
+    for (const line of lines) {
       if (line.trim() === '') {
         blankCharacters += line.length + 1;
         if (blankCharacters > MAX_BLANK_CHARACTERS)
@@ -61,7 +65,7 @@ export async function* readJsonLines(body: AsyncIterable<string>, request: strin
         continue;
       }
       blankCharacters = 0;
-      if (index > 0) await nextTurn();
+      await turns.next();
       yield parseJsonBody(line, request);
     }
   }

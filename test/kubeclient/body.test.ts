@@ -38,6 +38,23 @@ test('reads only the start of an error response', async () => {
   expect(read.pieces).toBe(2);
 });
 
+test('spreads a burst of lines over turns of the event loop, by the time that their handling takes', async () => {
+  let turn = 0;
+  const counter = setInterval(() => {
+    turn += 1;
+  }, 0);
+  const turns: number[] = [];
+  for await (const _ of readJsonLines(body('1\n', '2\n', '3\n', '4\n').of, '')) {
+    turns.push(turn);
+    // Longer than the share of a turn.
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+  }
+  clearInterval(counter);
+  // The second line may be handled before the timers of the first turn.
+  expect(new Set(turns).size).toBeGreaterThanOrEqual(turns.length - 1);
+});
+
 test('yields lines once they are complete, regardless of the chunks, and rejects those above 8 MiB', async () => {
   expect(await all(readJsonLines(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
     { a: 1 },
