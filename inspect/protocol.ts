@@ -273,7 +273,7 @@ export interface DrawnState {
   readonly tag?: string;
   readonly waitsFor?: string;
   /** Describes the state to people who did not write the chart. */
-  readonly meaning?: string;
+  readonly description?: string;
   /** Numbers of the Kubernetes rules that the state implements, e.g. `C7`. */
   readonly rules?: readonly string[];
   /** The states that a folded box stands for. */
@@ -281,7 +281,7 @@ export interface DrawnState {
 }
 
 /** A state that shares a box with others. */
-export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'meaning' | 'rules'>;
+export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'description' | 'rules'>;
 
 /** A rule of Kubernetes from docs/conformance.md. */
 export interface ShownRule {

@@ -1,4 +1,4 @@
-/** A static page with the charts of all machines and the meaning of each state. */
+/** A static page with the charts of all machines and the description of each state. */
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Drawing } from '../inspect/protocol.ts';

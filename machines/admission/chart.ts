@@ -11,6 +11,7 @@ import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/e
 import type { MachineDecision, ResizeTrigger } from '../shared/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { NODE_STAYS } from '../shared/unreached.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
@@ -183,14 +184,16 @@ export const admissionMachine = setup({
     'admission.nodeChanged': { actions: ['recordNode', 'decide'] },
   },
   states: {
-    open: { tags: 'steady', always: { guard: 'hasDoubt', target: 'readingNode' } },
-    /**
-     * Reads the Node again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind
-     * a change of the labels.
-     */
+    open: {
+      description: 'Requests are decided at once. The CPU, memory, ports and number of the admitted pods are recorded.',
+      tags: 'steady',
+      always: { guard: 'hasDoubt', target: 'readingNode', meta: { unreached: NODE_STAYS } },
+    },
     readingNode: {
+      description:
+        'The Node is read again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind a change of the labels.',
       tags: 'working',
-      meta: { waitsFor: 'the API server to return the labels of the node' },
+      meta: { waitsFor: 'the API server to return the labels of the node', unreached: NODE_STAYS },
       entry: 'startReadingNode',
       invoke: {
         src: 'readNode',

@@ -125,8 +125,9 @@ const certificateSetup = setup({
 
 const trying = { target: 'awaitingRetry', actions: ['recordRefusalEvent', 'recordFailure'] } as const;
 
-const awaiting = (target: 'reading' | 'choosing', waitsFor: string) =>
+const awaiting = (target: 'reading' | 'choosing', description: string, waitsFor: string) =>
   certificateSetup.createStateConfig({
+    description,
     tags: 'retrying',
     meta: { waitsFor, until: 'retryAt' },
     invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
@@ -137,6 +138,9 @@ export const certificateMachine = certificateSetup.createMachine({
   id: 'certificate',
   description: 'A certificate that the node manages: as a client of the API server, or for its own HTTPS server.',
   meta: {
+    unreached: {
+      reason: 'simulated nodes have no certificates; tested on its machine and in test/actors/cluster/certificates',
+    },
     named: (waitsFor: string, { snapshot: { context } }: Seen<CertificateContext>) =>
       waitsFor
         .replace('a certificate', `a ${context.name} certificate`)
@@ -159,8 +163,8 @@ export const certificateMachine = certificateSetup.createMachine({
   initial: 'reading',
   on: { 'certificate.namesChanged': { actions: 'recordNames' } },
   states: {
-    /** Reads the certificate that an earlier agent or a kubelet may have left. */
     reading: {
+      description: 'The files of the certificate are read, which an earlier agent or a kubelet may have left.',
       tags: 'working',
       meta: { waitsFor: 'the files of its certificate to be read' },
       invoke: {
@@ -173,8 +177,14 @@ export const certificateMachine = certificateSetup.createMachine({
         onError: { target: 'awaitingFiles', actions: 'recordFailure' },
       },
     },
-    awaitingFiles: awaiting('reading', 'another attempt to read the files of its certificate'),
+    awaitingFiles: awaiting(
+      'reading',
+      'The files could not be read. Another attempt follows after a delay that grows up to 32 s.',
+      'another attempt to read the files of its certificate',
+    ),
     current: {
+      description:
+        'The certificate is in use. A new one is requested after 70 to 90 % of its life, or when the addresses of the Node change.',
       tags: 'steady',
       meta: { waitsFor: 'the certificate to be due for renewal', until: 'dueAt' },
       entry: 'resetRetries',
@@ -188,15 +198,19 @@ export const certificateMachine = certificateSetup.createMachine({
       },
     },
     choosing: {
+      description:
+        'A new certificate is due. A serving certificate is requested only once the addresses that it has to name are known.',
       tags: 'working',
       always: [{ guard: 'isNameless', target: 'awaitingNames' }, { target: 'requesting' }],
     },
     awaitingNames: {
+      description: 'The Node has no IP address yet, or the API server has not shown it.',
       tags: 'waiting',
       meta: { waitsFor: 'an IP address of its Node, which a certificate has to name' },
       on: { 'certificate.namesChanged': { target: 'choosing', actions: 'recordNames' } },
     },
     requesting: {
+      description: 'A new key is generated, and a certificate for it is requested from the API server.',
       tags: 'working',
       meta: { waitsFor: 'a certificate to be requested' },
       invoke: {
@@ -207,6 +221,8 @@ export const certificateMachine = certificateSetup.createMachine({
       },
     },
     awaitingApproval: {
+      description:
+        'The request has to be approved and signed, possibly by a person. After 15 minutes a new request is created.',
       tags: 'waiting',
       meta: { waitsFor: 'its request for a certificate to be approved', until: 'deadline' },
       invoke: {
@@ -227,7 +243,11 @@ export const certificateMachine = certificateSetup.createMachine({
         ],
       },
     },
-    awaitingRetry: awaiting('choosing', 'another attempt to get a certificate'),
+    awaitingRetry: awaiting(
+      'choosing',
+      'The request failed, was denied or timed out. Another one follows after a delay that grows up to 32 s. A kubelet with an expired certificate exits after 5 minutes; this node continues.',
+      'another attempt to get a certificate',
+    ),
   },
 });
 

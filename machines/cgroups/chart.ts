@@ -15,6 +15,7 @@ import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { RARE, type Unreached } from '../shared/unreached.ts';
 
 /** The interval at which a kubelet retries as well, because running pods may meanwhile use less. */
 const EVERY_MS = 60_000;
@@ -63,28 +64,42 @@ const refused = (message: string): EventMessage => ({
   message,
 });
 
-/** Sets up missing cgroups. The outcome selects the next state. */
-const looking = cgroupsSetup.createStateConfig({
-  tags: 'working',
-  meta: { waitsFor: 'the parent cgroups of pods to be set up' },
-  invoke: {
-    src: 'setUpCgroups',
-    input: null,
-    onDone: [
-      { guard: 'isEnforced', target: '#cgroups.enforced.waiting', actions: 'recordFound' },
-      { guard: 'isShared', target: '#cgroups.sharedWithOthers.waiting', actions: 'recordFound' },
-      { guard: 'isForbidden', target: '#cgroups.forbidden', actions: 'recordFound' },
-      { target: '#cgroups.unused' },
-    ],
-    onError: {
-      target: '#cgroups.awaitingEnforcement.waiting',
-      actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => refused(failureOf(event).message) }],
+const NOT_UNUSED: Unreached = {
+  reason: 'defensive: an agent that manages cgroups never leaves them to the runtime; tested on its machine',
+};
+
+/** Sets up missing cgroups. The outcome selects the next state. The parameters belong to the transitions of two outcomes. */
+const looking = ({
+  metaIfUnused = {},
+  metaIfFailed = {},
+}: {
+  metaIfUnused?: StateMeta;
+  metaIfFailed?: StateMeta;
+} = {}) =>
+  cgroupsSetup.createStateConfig({
+    description: 'The cgroups are checked, and those that are missing are created.',
+    tags: 'working',
+    meta: { waitsFor: 'the parent cgroups of pods to be set up' },
+    invoke: {
+      src: 'setUpCgroups',
+      input: null,
+      onDone: [
+        { guard: 'isEnforced', target: '#cgroups.enforced.waiting', actions: 'recordFound' },
+        { guard: 'isShared', target: '#cgroups.sharedWithOthers.waiting', actions: 'recordFound' },
+        { guard: 'isForbidden', target: '#cgroups.forbidden', actions: 'recordFound' },
+        { target: '#cgroups.unused', meta: metaIfUnused },
+      ],
+      onError: {
+        target: '#cgroups.awaitingEnforcement.waiting',
+        actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => refused(failureOf(event).message) }],
+        meta: metaIfFailed,
+      },
     },
-  },
-});
+  });
 
 const waiting = (waitsFor: string, tag: StateTag) =>
   cgroupsSetup.createStateConfig({
+    description: 'The next check follows after a minute.',
     tags: tag,
     meta: { waitsFor, afterMs: EVERY_MS },
     invoke: { src: 'timer', input: { after: EVERY_MS } },
@@ -98,28 +113,45 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
   context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
   initial: 'settingUp',
   states: {
-    settingUp: looking,
+    settingUp: { ...looking(), description: 'The parent cgroups of pods are created with the limits of the node.' },
     enforced: {
+      description: 'The limit of all pods is in force.',
       entry: {
         type: 'recordEvent',
         params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
       },
       initial: 'waiting',
-      states: { waiting: waiting('the next check for pods of other agents in the cgroups', 'steady'), looking },
+      states: {
+        waiting: waiting('the next check for pods of other agents in the cgroups', 'steady'),
+        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED }, metaIfFailed: { unreached: RARE } }),
+      },
     },
     awaitingEnforcement: {
+      description: 'The limit of all pods could not be set.',
       initial: 'waiting',
-      states: { waiting: waiting('another attempt to set the limit of all pods', 'retrying'), looking },
+      states: {
+        waiting: waiting('another attempt to set the limit of all pods', 'retrying'),
+        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED } }),
+      },
     },
-    /** No limits are set for all pods or for QoS classes, only for the pods of this agent. */
     sharedWithOthers: {
+      description:
+        'Pods of another agent are in these cgroups. Limits are set neither for all pods nor for QoS classes, only for the pods of this agent.',
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
-      states: { waiting: waiting('pods of other agents to leave the cgroups', 'waiting'), looking },
+      states: {
+        waiting: waiting('pods of other agents to leave the cgroups', 'waiting'),
+        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED } }),
+      },
     },
-    /** The host does not permit creating cgroups, so that pods have only the cgroups that the runtime creates. */
-    forbidden: { tags: 'failed' },
-    /** The configuration leaves cgroups to the runtime. */
-    unused: { tags: ['done', 'unused'] },
+    forbidden: {
+      description:
+        'The host does not permit creating cgroups, so that pods have only the cgroups that the runtime creates.',
+      tags: 'failed',
+    },
+    unused: {
+      description: 'The configuration leaves cgroups to the runtime (cgroupsPerQOS: false).',
+      tags: ['done', 'unused'],
+    },
   },
 });

@@ -53,6 +53,12 @@ export const containerMachine = chartSetup.createMachine({
     }),
     named: waitWithHook,
     facts,
+    regions: [
+      { id: 'run', title: 'run and restart' },
+      { id: 'adoption', title: 'adoption' },
+      { id: 'stopping', title: 'stopping' },
+      { id: 'reset', title: 'reset' },
+    ],
   },
   context: ({ input }) => initialContext(input),
   initial: 'new',
@@ -68,7 +74,9 @@ export const containerMachine = chartSetup.createMachine({
   },
   states: {
     new: {
+      description: 'The actor has just started.',
       tags: ['working', 'unknown', 'unadopted'],
+      meta: { region: 'adoption' },
       always: [{ guard: 'wasNeverCreated', target: 'pending' }, { target: 'adopting' }],
     },
     adopting,
@@ -78,11 +86,18 @@ export const containerMachine = chartSetup.createMachine({
     stopping,
     ended,
     stopped: {
+      description: 'The container has been stopped for good. It remains at the runtime for its log and its status.',
       tags: ['done', 'rests'],
+      meta: { region: 'stopping' },
       entry: { type: 'report', params: { lifecycle: 'stopped' } },
       always: { guard: 'removesContainer', target: 'removing' },
     },
     removing,
-    removed: { tags: 'done', entry: { type: 'report', params: { lifecycle: 'removed' } } },
+    removed: {
+      description: 'The runtime has nothing left of the container.',
+      tags: 'done',
+      meta: { region: 'stopping' },
+      entry: { type: 'report', params: { lifecycle: 'removed' } },
+    },
   },
 });

@@ -1,47 +1,64 @@
-/** Maps states to the regions of their machine. */
-import type { AnyStateMachine } from 'xstate';
-import { containerRegions } from '../container/regions.ts';
-import { podRegions } from '../pod/regions.ts';
-import type { Region } from './region.ts';
+/** Reads what the `meta` of states says about their drawings: regions, layout and rules. */
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { Region, StateMeta } from '../shared/stateMeta.ts';
+import { dotted, nodesOf } from './ways.ts';
 
-const REGIONS = new Map([
-  ['container', containerRegions],
-  ['pod', podRegions],
-]);
+// Every machine here declares StateMeta as its meta type.
+const metaOf = (node: AnyStateNode) => (node.meta ?? {}) as StateMeta;
+
+/** Returns a state and the states around it, innermost first. Empty for an unknown state. */
+function withParents(machine: AnyStateMachine, state: string): AnyStateNode[] {
+  const found = nodesOf(machine.root).find((node) => dotted(node) === state);
+  const chain: AnyStateNode[] = [];
+  for (let node = found; node !== undefined; node = node.parent) chain.push(node);
+  return chain;
+}
 
 /** The regions of a machine. Small machines have none. */
-export const regionsOf = (machine: AnyStateMachine): readonly Region[] => REGIONS.get(machine.id) ?? [];
+export const regionsOf = (machine: AnyStateMachine): readonly Region[] => metaOf(machine.root).regions ?? [];
 
-/** Layout of machines without regions whose states form a cycle. */
-const COLUMNS: ReadonlyMap<string, NonNullable<Region['columns']>> = new Map([
-  [
-    'image',
-    [
-      ['checking', 'missing', 'awaitingRetry'],
-      ['queued', 'checkingAgain', 'found'],
-      ['pulling', 'failed', 'backingOff'],
-    ],
-  ],
-  [
-    'volume',
-    [
-      ['new', 'mounting', 'awaitingRetry'],
-      ['gettingImage', 'mounted'],
-      ['unmounting', 'awaitingUnmountRetry', 'unmounted'],
-    ],
-  ],
-]);
+/** Returns the region of a state, which is that of the innermost enclosing state that declares one. */
+export function regionOf(machine: AnyStateMachine, state: string): Region | undefined {
+  const id = withParents(machine, state)
+    .map((node) => metaOf(node).region)
+    .find((region) => region !== undefined);
+  return regionsOf(machine).find((region) => region.id === id);
+}
 
-/** The layout of a region or, without one, of the whole machine. */
-export const columnsIn = (machine: AnyStateMachine, region?: Region): Region['columns'] =>
-  region ? region.columns : COLUMNS.get(machine.id);
+/** Returns the rules of a state, which are those of the innermost enclosing state that declares any. */
+export const rulesOf = (machine: AnyStateMachine, state: string): readonly string[] =>
+  withParents(machine, state)
+    .map((node) => metaOf(node).rules)
+    .find((rules) => rules !== undefined) ?? [];
+
+/** The states of a region or, without one, of a machine without regions. */
+function statesIn(machine: AnyStateMachine, region: Region | undefined): AnyStateNode[] {
+  if (region === undefined && regionsOf(machine).length > 0) return [];
+  return nodesOf(machine.root).filter((node) => regionOf(machine, dotted(node)) === region);
+}
+
+/**
+ * Returns the columns of boxes of a region or, without one, of a small machine: from left to right, each from top to
+ * bottom in the order of the chart. Undefined if the boxes are laid out from left to right in that order.
+ */
+export function columnsIn(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
+  const columns: string[][] = [];
+  for (const node of statesIn(machine, region)) {
+    const { column } = metaOf(node).layout ?? {};
+    if (column === undefined) continue;
+    columns[column - 1] = [...(columns[column - 1] ?? []), dotted(node)];
+  }
+  return columns.length > 0 ? columns : undefined;
+}
+
+/** Returns the usual path through a region. Other states are collapsed. Undefined if all are shown. */
+export function mainPathOf(machine: AnyStateMachine, region: Region): readonly string[] | undefined {
+  const path = statesIn(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
+  return path.length > 0 ? path.map(dotted) : undefined;
+}
+
+/** Whether the drawing of a region shows the substates of a state without a box around them. */
+export const hasNoBox = (node: AnyStateNode): boolean => metaOf(node).layout?.hasNoBox === true;
 
 /** Whether a state is `outer` or one of its substates. */
 export const isInside = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
-
-/** Returns the most specific region that contains a state. */
-export function regionOf(regions: readonly Region[], state: string): Region | undefined {
-  const held = regions.flatMap((region) => region.holds.map((outer) => ({ region, outer })));
-  const holding = held.filter(({ outer }) => isInside(state, outer));
-  return holding.sort((one, other) => other.outer.length - one.outer.length)[0]?.region;
-}

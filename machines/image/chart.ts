@@ -27,8 +27,9 @@ export const imageMachine = imageSetup.createMachine({
   output: ({ context }) => ({ imageRef: context.imageRef }),
   states: {
     checking: {
+      description: 'The runtime reports whether it has the image.',
       tags: 'working',
-      meta: { waitsFor: 'the runtime to look for its image' },
+      meta: { waitsFor: 'the runtime to look for its image', rules: ['C17'], layout: { column: 1 } },
       entry: { type: 'report', params: { isDelayed: false } },
       invoke: {
         src: 'findImage',
@@ -59,8 +60,9 @@ export const imageMachine = imageSetup.createMachine({
       },
     },
     queued: {
+      description: 'All pull slots of the node are taken. The pull waits for one of them.',
       tags: 'waiting',
-      meta: { waitsFor: 'a pull slot' },
+      meta: { waitsFor: 'a pull slot', layout: { column: 2 } },
       entry: [
         { type: 'recordEvent', params: ({ context }) => (context.followsSameImage ? [] : pullBegins(context.image)) },
         'requestSlot',
@@ -72,10 +74,10 @@ export const imageMachine = imageSetup.createMachine({
         ],
       },
     },
-    /** The slot was granted after a wait. Meanwhile another container of the pod may have pulled the same image. */
     checkingAgain: {
+      description: 'The slot was granted after a wait, during which another container may have pulled the same image.',
       tags: 'working',
-      meta: { waitsFor: 'the runtime to look for its image again' },
+      meta: { waitsFor: 'the runtime to look for its image again', layout: { column: 2 } },
       invoke: {
         src: 'findImage',
         input: ({ context: { pod, image, policy } }) => ({ pod, image, policy }),
@@ -94,8 +96,9 @@ export const imageMachine = imageSetup.createMachine({
       },
     },
     pulling: {
+      description: 'The runtime pulls the image.',
       tags: 'working',
-      meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
+      meta: { waitsFor: 'the pull of its image', until: 'pullBy', layout: { column: 3 } },
       entry: {
         type: 'recordEvent',
         params: ({ context }) => (context.followsSameImage ? pullBegins(context.image) : []),
@@ -127,17 +130,20 @@ export const imageMachine = imageSetup.createMachine({
         ],
       },
     },
-    /** The pull's own error is reported before its back-off is (C16). */
     failed: {
+      description:
+        'ErrImagePull: the pull has failed. Its error is reported for some seconds before ImagePullBackOff is.',
       tags: 'retrying',
-      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: { type: 'report', params: { isDelayed: true } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(FAILURE_SHOWN_MS, context.waitMs) }) },
       on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' } },
     },
     backingOff: {
+      description:
+        'ImagePullBackOff: the next attempt follows after a delay that doubles each time, up to five minutes.',
       tags: 'retrying',
-      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: [
         'showBackOff',
         { type: 'recordEvent', params: ({ context }) => pullBacksOff(context.image) },
@@ -147,10 +153,16 @@ export const imageMachine = imageSetup.createMachine({
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
       on: { 'timer.elapsed': 'checking' },
     },
-    /** The image is absent and its policy forbids pulling. It is checked again, because it may be loaded by hand. */
     missing: {
+      description:
+        'The image is absent, and the pull policy Never forbids pulling it. It is checked again, because it may be loaded by hand.',
       tags: 'waiting',
-      meta: { waitsFor: 'its image to be loaded by hand (pull policy Never)', afterMs: RECHECK_MS },
+      meta: {
+        waitsFor: 'its image to be loaded by hand (pull policy Never)',
+        afterMs: RECHECK_MS,
+        rules: ['C17'],
+        layout: { column: 1 },
+      },
       entry: [
         'showAbsence',
         { type: 'recordEvent', params: ({ context }) => imageMissing(context.image) },
@@ -160,10 +172,11 @@ export const imageMachine = imageSetup.createMachine({
       invoke: { src: 'timer', input: { after: RECHECK_MS } },
       on: { 'timer.elapsed': 'checking' },
     },
-    /** The check failed, or the runtime became unavailable during the pull. */
     awaitingRetry: {
+      description:
+        'The check failed, or the runtime became unavailable during the pull. Another attempt follows after a delay.',
       tags: 'retrying',
-      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', layout: { column: 1 } },
       entry: { type: 'report', params: { isDelayed: true } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
       on: {
@@ -171,6 +184,6 @@ export const imageMachine = imageSetup.createMachine({
         'runtime.returned': { guard: 'failedForRuntime', target: 'checking' },
       },
     },
-    found: { type: 'final', tags: 'done' },
+    found: { description: 'The runtime has the image.', meta: { layout: { column: 2 } }, type: 'final', tags: 'done' },
   },
 });

@@ -7,6 +7,7 @@ import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { NODE_RARELY_LEAVES } from '../shared/unreached.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type LeaseInput = {
@@ -80,6 +81,7 @@ export const leaseMachine = setup({
   initial: 'renewing',
   states: {
     renewing: {
+      description: 'The lease is renewed, or created if it is missing.',
       tags: 'working',
       meta: { waitsFor: 'the lease to be renewed' },
       entry: 'begin',
@@ -93,6 +95,7 @@ export const leaseMachine = setup({
             target: 'renewing',
             reenter: true,
             actions: ['reportRecovery', 'recordAnswer'],
+            meta: { unreached: NODE_RARELY_LEAVES },
           },
           { target: 'awaitingNode', actions: ['reportRecovery', 'recordAnswer'] },
         ],
@@ -101,19 +104,26 @@ export const leaseMachine = setup({
       on: { 'node.registered': { actions: 'recordNodeRegistered' } },
     },
     current: {
+      description: 'The lease is valid. It is renewed four times per lease duration.',
       tags: 'steady',
       meta: { waitsFor: 'the next renewal of the lease', until: 'dueAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
       on: { 'timer.elapsed': 'renewing', 'node.registered': {} },
     },
-    /** Without a Node object the node needs no lease. */
     awaitingNode: {
+      description:
+        'The cluster has no Node object, without which the node needs no lease. The next check follows after the renewal interval.',
       tags: 'waiting',
       meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
-      on: { 'timer.elapsed': 'renewing', 'node.registered': 'renewing' },
+      on: {
+        'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_LEAVES } },
+        'node.registered': 'renewing',
+      },
     },
     awaitingRetry: {
+      description:
+        'The lease could not be renewed. Another attempt follows after a delay that grows up to 7 s, before the cluster considers the node unreachable.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to renew the lease', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },

@@ -142,12 +142,23 @@ export const limiterMachine = setup({
   context: ({ input }) => ({ ...input, held: [], queue: [] }),
   initial: 'open',
   on: {
-    'slot.request': [{ guard: 'isKnown' }, { actions: 'enqueue' }],
+    'slot.request': [
+      {
+        guard: 'isKnown',
+        meta: {
+          unreached: {
+            reason: 'defensive: an actor releases its slot before it requests another; tested on its machine',
+          },
+        },
+      },
+      { actions: 'enqueue' },
+    ],
     'slot.release': { actions: 'release' },
     'slot.forget': { actions: 'release' },
   },
   states: {
     open: {
+      description: 'Slots are free and are granted at once.',
       tags: 'steady',
       always: [
         { guard: 'canGrant', actions: 'grant', target: 'open', reenter: true },
@@ -156,12 +167,14 @@ export const limiterMachine = setup({
       ],
     },
     full: {
+      description: 'All slots are taken. Requests are queued, fairly between pods.',
       tags: 'waiting',
       meta: { waitsFor: 'one of its slots to be released' },
       always: { guard: 'hasRoom', target: 'open' },
     },
-    /** After this time, holders that never release their slots block only requests of their own origin. */
     fullForNow: {
+      description:
+        'All slots are taken. After a time their holders count as slow and block only requests of their own origin.',
       tags: 'waiting',
       meta: {
         waitsFor: 'one of its slots to be released, or its holders to count as slow',

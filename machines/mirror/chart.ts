@@ -10,6 +10,7 @@ import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { RARE } from '../shared/unreached.ts';
 
 /** The node's data about one pod name. All of it is sent whenever any of it changes. */
 export interface MirrorFacts {
@@ -102,19 +103,30 @@ export const mirrorMachine = mirrorSetup.createMachine({
   on: { 'mirror.changed': { target: '.deciding', actions: 'record' } },
   states: {
     deciding: {
+      description: 'The pod of this name at the API server is compared with the static pod on the node.',
       tags: 'working',
       always: [
         { guard: 'isHeld', target: 'held' },
         { guard: 'isWrong', target: 'removing' },
         { guard: 'isSeen', target: 'current' },
-        { guard: not('isWanted'), target: 'removed' },
+        { guard: not('isWanted'), target: 'removed', meta: { unreached: RARE } },
         { guard: 'hasNode', target: 'creating' },
         { target: 'awaitingNode' },
       ],
     },
-    held: { tags: 'waiting', meta: { waitsFor: 'the static pod of this name to terminate' } },
-    awaitingNode: { tags: 'waiting', meta: { waitsFor: 'the node to be registered' } },
+    held: {
+      description:
+        'The mirror pod is left as it is for now, because its static pod still terminates, or not every source has listed its pods.',
+      tags: 'waiting',
+      meta: { waitsFor: 'the static pod of this name to terminate' },
+    },
+    awaitingNode: {
+      description: 'The mirror pod belongs to the Node object, which does not exist yet.',
+      tags: 'waiting',
+      meta: { waitsFor: 'the node to be registered' },
+    },
     creating: {
+      description: 'The mirror pod is created at the API server.',
       tags: 'working',
       meta: { waitsFor: 'the mirror pod to be created' },
       invoke: {
@@ -127,16 +139,19 @@ export const mirrorMachine = mirrorSetup.createMachine({
       on: { 'mirror.changed': { actions: 'record' } },
     },
     awaitingWatch: {
+      description: 'The mirror pod has been created. It counts once the watch of pods shows it.',
       tags: 'waiting',
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
       invoke: { src: 'timer', input: { after: WATCH_LAG_MS } },
       always: { guard: 'isSeen', target: 'deciding' },
       // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
       // known.
-      on: { 'timer.elapsed': 'deciding', 'mirror.changed': { actions: 'record' } },
+      on: { 'timer.elapsed': 'deciding', 'mirror.changed': { actions: 'record', meta: { unreached: RARE } } },
     },
-    current: { tags: 'steady' },
+    current: { description: 'The API server shows the static pod as it is.', tags: 'steady' },
     removing: {
+      description:
+        'The mirror pod is deleted at once, because it has a different version, is being deleted, or has no static pod.',
       tags: 'working',
       meta: { waitsFor: 'the mirror pod to be removed' },
       entry: 'startRemoval',
@@ -144,13 +159,18 @@ export const mirrorMachine = mirrorSetup.createMachine({
         src: 'removeMirror',
         input: ({ context: { namespace, name, removing } }) => ({ namespace, name, uid: removing }),
         onDone: { target: 'deciding', actions: ['recordDone', 'recordRemoved'] },
-        onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+        onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { unreached: RARE } },
       },
       on: { 'mirror.changed': { actions: 'record' } },
     },
-    /** The node stops this actor once the watch shows no mirror pod of this name either. */
-    removed: { tags: 'done' },
+    removed: {
+      description:
+        'No static pod and no mirror pod has this name any longer. The node stops the actor once the watch shows that.',
+      tags: 'done',
+    },
     awaitingRetry: {
+      description:
+        'The API server has refused, or is unreachable. Another attempt follows after a delay that grows up to a minute; the static pod continues to run.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to bring the mirror pod up to date', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },

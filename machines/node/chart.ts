@@ -9,6 +9,7 @@ import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import type { FeedName } from '../shared/events.ts';
+import { NO_ACTOR_FAILS, RARE } from '../shared/unreached.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
@@ -200,13 +201,18 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'podCidr' },
     { src: 'ticker' },
     // If the cgroups actor fails, the node continues without it, because pods have their own cgroups.
-    { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },
+    {
+      src: 'cgroups',
+      id: 'cgroups',
+      input: ({ context: { nodeName } }) => ({ nodeName }),
+      onError: { meta: { unreached: NO_ACTOR_FAILS } },
+    },
     {
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
       // If the rotation fails, the node continues without it.
-      onError: {},
+      onError: { meta: { unreached: NO_ACTOR_FAILS } },
     },
   ],
   initial: 'starting',
@@ -228,8 +234,29 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.csiInitialized': { actions: ['recordRegistration', 'recordReadiness', 'reportNodeStatus'] },
     'node.leaseRegained': { actions: 'reportNodeStatus' },
     'runtime.plegChanged': { actions: ['recordFact', 'reportNodeStatus'] },
-    'runtime.podCidrChanged': { actions: 'recordFact' },
-    'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
+    'runtime.podCidrChanged': {
+      actions: 'recordFact',
+      meta: {
+        unreached: {
+          reason:
+            'simulated nodes have a network without addresses of their own; tested in test/actors/feeds/podCidr.test.ts',
+        },
+      },
+    },
+    'feed.ended': [
+      {
+        guard: 'needsFeed',
+        target: '.broken',
+        actions: 'recordFault',
+        meta: {
+          unreached: {
+            reason:
+              'defensive: a required feed stops only with its agent, or because of an internal error; tested on its machine',
+          },
+        },
+      },
+      { actions: 'recordFact', meta: { unreached: RARE } },
+    ],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
@@ -240,13 +267,17 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },
     'node.ticked': { actions: ['recordFact', 'recordReadiness'] },
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'leaveLimiters'] },
-      { target: '.broken', actions: 'recordFault' },
+      {
+        guard: 'isOfPod',
+        actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'leaveLimiters'],
+        meta: { unreached: NO_ACTOR_FAILS },
+      },
+      { target: '.broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
     ],
   },
   states: {
-    /** Waits until the runtime has reported its name and has been listed once. */
     starting: {
+      description: 'The runtime reports its name and lists everything that it runs. No pod is touched before that.',
       tags: ['working', 'beginning'],
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
@@ -257,16 +288,17 @@ export const nodeAgentMachine = chartSetup.createMachine({
       },
       on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },
-    /** The agent has to stop before the runtime was listed. Pods that are not listed in time are not stopped. */
     leaving: {
+      description:
+        'The agent has to stop before the runtime was listed. Pods that are not listed within a few seconds are not stopped.',
       tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
       always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
-    /** Waits until every source has listed its pods, because before that it is not known which pods are unwanted. */
     recovering: {
+      description: 'Every source has to list its pods, because before that it is not known which pods are unwanted.',
       tags: ['waiting', 'beginning'],
       meta: { waitsFor: 'every pod source to list its pods' },
       always: [
@@ -277,11 +309,16 @@ export const nodeAgentMachine = chartSetup.createMachine({
     partial,
     running,
     draining,
-    stopped: { tags: ['done', 'ending'], type: 'final' },
-    /**
-     * A limiter, admission or a required feed has failed. The agent stops, because it cannot work correctly without
-     * them.
-     */
-    broken: { tags: 'broken', type: 'final' },
+    stopped: {
+      description: 'The agent has stopped. Pods that did not have to terminate continue to run.',
+      tags: ['done', 'ending'],
+      type: 'final',
+    },
+    broken: {
+      description:
+        'A limiter, admission or a required feed has failed. The agent exits with an error, because it cannot work correctly without them.',
+      tags: 'broken',
+      type: 'final',
+    },
   },
 });

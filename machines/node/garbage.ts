@@ -57,6 +57,7 @@ export const garbageMachine = setup({
   initial: 'asking',
   states: {
     waiting: {
+      description: 'The next collection starts a minute after the last one.',
       tags: 'steady',
       meta: { waitsFor: 'the next garbage collection', afterMs: EVERY_MS },
       entry: 'forgetFound',
@@ -64,6 +65,7 @@ export const garbageMachine = setup({
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
+      description: 'The node lists its pods and their dead containers.',
       tags: 'working',
       meta: { waitsFor: 'the node to list its pods' },
       entry: 'ask',
@@ -71,8 +73,8 @@ export const garbageMachine = setup({
         'garbage.found': [{ target: 'removing', actions: 'record' }],
       },
     },
-    /** Removes dead containers with their logs, and old sandboxes, of running pods. Their actors need neither. */
     removing: {
+      description: 'Dead containers beyond the number to retain are removed with their logs, and so are old sandboxes.',
       tags: 'working',
       meta: { waitsFor: 'dead containers and sandboxes to be removed' },
       always: { guard: 'isClean', target: 'surveying' },
@@ -98,6 +100,7 @@ export const garbageMachine = setup({
       },
     },
     surveying: {
+      description: 'The directories of pods are searched for files that no pod owns any longer.',
       tags: 'working',
       meta: { waitsFor: 'the scan for leftover pod files' },
       invoke: {

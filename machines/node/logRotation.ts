@@ -6,6 +6,7 @@ import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { NO_FAILURE } from '../shared/unreached.ts';
 import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
 
 export interface LogRotationInput {
@@ -42,18 +43,21 @@ export const logRotationMachine = setup({
   initial: 'waiting',
   states: {
     waiting: {
+      description: 'The next check of the log sizes follows after an interval.',
       tags: 'steady',
       meta: { waitsFor: 'the next check of log sizes', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.everyMs }) },
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
+      description: 'The node lists its running containers.',
       tags: 'working',
       meta: { waitsFor: 'the node to list its pods' },
       entry: 'ask',
       on: { 'logs.found': { target: 'rotating', actions: 'record' } },
     },
     rotating: {
+      description: 'Logs that have grown too large are rotated and compressed, and the oldest are removed.',
       tags: 'working',
       meta: { waitsFor: 'logs to be rotated' },
       always: { guard: 'hasNone', target: 'waiting' },
@@ -62,7 +66,7 @@ export const logRotationMachine = setup({
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
         // Logs that could not be rotated are retried at the next check.
-        onError: { target: 'waiting', actions: 'recordFailure' },
+        onError: { target: 'waiting', actions: 'recordFailure', meta: { unreached: NO_FAILURE } },
       },
     },
   },

@@ -64,18 +64,21 @@ export const nodeStatusMachine = setup({
   initial: 'awaitingRegistration',
   states: {
     awaitingRegistration: {
+      description: 'There is no Node object yet whose status could be reported.',
       tags: 'waiting',
       meta: { waitsFor: 'the node to be registered' },
       on: { 'node.registered': 'settling', 'node.changed': {} },
     },
-    /** Prevents a restarted node from being reported as not ready before its first checks have finished. */
     settling: {
+      description:
+        'The first checks finish before the status is reported, so that a restart of the agent makes no node NotReady.',
       tags: 'waiting',
       meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: SETTLING_MS },
       invoke: { src: 'timer', input: { after: SETTLING_MS } },
       on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isReady', target: 'reporting' } },
     },
     reporting: {
+      description: 'The status of the node is sent, if it has changed or was not sent for some time.',
       tags: 'working',
       meta: { waitsFor: 'the node status to be acknowledged' },
       entry: 'begin',
@@ -91,12 +94,16 @@ export const nodeStatusMachine = setup({
       on: { 'node.changed': { actions: 'markStale' } },
     },
     current: {
+      description:
+        'The cluster has the status. It is checked again after ten seconds, or as soon as something changes.',
       tags: 'steady',
       meta: { waitsFor: 'the next check of the node status', until: 'dueAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.checkMs }) },
       on: { 'timer.elapsed': 'reporting', 'node.changed': 'reporting' },
     },
     awaitingRetry: {
+      description:
+        'The status could not be sent. Another attempt follows after ten seconds, or as soon as something changes.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to report the node status', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: context.checkMs }) },

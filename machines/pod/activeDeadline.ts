@@ -5,6 +5,7 @@ import type { PodEvent } from '../shared/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { NO_FAILURE } from '../shared/unreached.ts';
 
 export interface ActiveDeadline {
   /** Milliseconds since the epoch. */
@@ -38,34 +39,42 @@ export const activeDeadlineMachine = setup({
   context: ({ input }) => input,
   initial: 'choosing',
   states: {
-    choosing: { tags: 'working', always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }] },
-    /** Counts by wall clock from the startTime in the status (`pkg/kubelet/active_deadline.go`). */
+    choosing: {
+      description: 'It is decided whether this is the active deadline of the pod or the time limit of its termination.',
+      tags: 'working',
+      always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }],
+    },
+    // As in a kubelet (`pkg/kubelet/active_deadline.go`).
     counting: {
+      description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ shown: context.deadline }) },
       on: { 'timer.elapsed': 'dating' },
     },
     ending: {
+      description: 'The node terminates the pod for its own reasons, and reports if the time limit is exceeded.',
       tags: 'waiting',
       meta: { waitsFor: 'its pod to terminate', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
       on: { 'timer.elapsed': { target: 'exceeded', actions: 'reportKillLimitExceeded' } },
     },
-    /**
-     * The grace period starts now, because the deadline may have been set when it had already passed, or the clock may
-     * have been set.
-     */
     dating: {
+      description:
+        'The deadline has passed. The grace period starts now, because the deadline may have been set late, or the clock may have been set.',
       tags: 'working',
       meta: { waitsFor: 'the grace period of its pod to start' },
       invoke: {
         src: 'pickTime',
         input: { withinMs: 0 },
         onDone: { target: 'exceeded', actions: { type: 'tell', params: ({ event }) => event.output.at } },
-        onError: { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },
+        onError: {
+          target: 'exceeded',
+          actions: { type: 'tell', params: ({ context }) => context.deadline },
+          meta: { unreached: NO_FAILURE },
+        },
       },
     },
-    exceeded: { tags: 'done' },
+    exceeded: { description: 'The time is over, and the pod has been notified.', tags: 'done' },
   },
 });

@@ -7,6 +7,7 @@ import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
+import { NO_ACTOR_FAILS, NO_STALE_DEADLINE, RARE } from '../shared/unreached.ts';
 import { withLifecycles } from './census.ts';
 import { command, containerId, sendBatch, volumeId } from './commands.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
@@ -145,6 +146,12 @@ export const podMachine = chartSetup.createMachine({
     moments: ({ snapshot: { context } }: Seen<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},
     facts,
+    regions: [
+      { id: 'start', title: 'admission and preparation' },
+      { id: 'sandbox', title: 'sandbox' },
+      { id: 'run', title: 'run' },
+      { id: 'end', title: 'termination' },
+    ],
   },
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
@@ -171,11 +178,13 @@ export const podMachine = chartSetup.createMachine({
     'admission.admitted': { actions: 'applyUpdate' },
     'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
     // An internal error in a child actor. The node rebuilds the whole pod from facts.
-    'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
+    'xstate.error.actor.*': { target: '.broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
   },
   states: {
     new: {
+      description: 'The actor has just started and inspects what is known of the pod.',
       tags: ['working', 'settingUp'],
+      meta: { region: 'start' },
       always: [
         { guard: 'mustTerminate', target: 'terminating' },
         { guard: 'isRunByOthers', target: 'awaitingOthers' },
@@ -187,13 +196,14 @@ export const podMachine = chartSetup.createMachine({
     recalled,
     awaitingOthers,
     admitting,
-    /** The node has refused the pod. It remains Failed until no source wants it. */
     refused: {
+      description: 'The node has not admitted the pod. It remains Failed until no source wants it.',
       tags: ['failed', 'ended', 'reclaimed'],
+      meta: { region: 'start' },
       on: {
         'pod.update': { actions: 'desire' },
         'pod.deadlineExceeded': {},
-        'pod.terminate': { guard: 'isKnownToServer' },
+        'pod.terminate': { guard: 'isKnownToServer', meta: { unreached: RARE } },
       },
     },
     preparing,
@@ -201,24 +211,37 @@ export const podMachine = chartSetup.createMachine({
     active,
     resetting,
     terminating,
-    /** The pod has completed and is still wanted. Its dead containers remain for their logs and statuses. */
     finished: {
+      description: 'The pod has completed and is still wanted. Its dead containers remain for their logs and statuses.',
       tags: ['done', 'ended', 'reclaimed'],
+      meta: { rules: ['C2'], region: 'end' },
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
       on: {
         'pod.update': { actions: 'desire' },
-        'admission.admitted': {},
-        'pod.deadlineExceeded': {},
+        'admission.admitted': {
+          meta: { unreached: { reason: 'admission responds before anything else happens; tested on its machine' } },
+        },
+        'pod.deadlineExceeded': { meta: { unreached: NO_STALE_DEADLINE } },
         'pod.terminate': { guard: 'isKnownToServer' },
       },
     },
     terminated: {
+      description: 'Nothing of the pod is left on the node.',
       tags: ['done', 'ended', 'reclaimed', 'terminated'],
       type: 'final',
+      meta: { region: 'end' },
       entry: ['releaseAdmission', 'leaveLimiters'],
       output: 'gone',
     },
-    broken: { tags: 'broken', type: 'final', entry: ['leaveLimiters', 'dropActors'], output: 'broken' },
+    broken: {
+      description:
+        'An internal error has occurred. The pod is rebuilt at the next tick, and running processes are left alone.',
+      tags: 'broken',
+      meta: { region: 'end' },
+      type: 'final',
+      entry: ['leaveLimiters', 'dropActors'],
+      output: 'broken',
+    },
   },
   output: ({ event }) => ({ isGone: event.output === 'gone' }),
 });

@@ -19,11 +19,13 @@ export const paceMachine = setup({
   initial: 'pausing',
   states: {
     pausing: {
+      description:
+        'The pod has sent a batch of commands to its containers. Everything else on the node has its turn before the next one.',
       tags: 'waiting',
       meta: { waitsFor: 'its turn to send more commands to its containers and volumes', afterMs: 0 },
       invoke: { src: 'timer', input: { after: 0 } },
       on: { 'timer.elapsed': { target: 'over', actions: 'callPod' } },
     },
-    over: { tags: 'done' },
+    over: { description: 'The pod has been notified to send the next batch.', tags: 'done' },
   },
 });

@@ -8,6 +8,7 @@ import { failureOf } from '../shared/failure.ts';
 import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { NO_FAILURE } from '../shared/unreached.ts';
 import {
   afterAnswer,
   eventOf,
@@ -90,6 +91,8 @@ const toFailing = {
 
 /** Delays the first attempt after a restart of the agent, so that not all probes run at the same time. */
 const spreading = probeSetup.createStateConfig({
+  description:
+    'After a restart of the agent, the first attempts are spread over their period, so that not all probes run at the same time.',
   tags: 'waiting',
   meta: { waitsFor: 'its first attempt, after a random delay' },
   invoke: {
@@ -99,12 +102,13 @@ const spreading = probeSetup.createStateConfig({
       target: 'waiting',
       actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
     },
-    onError: 'waiting',
+    onError: { target: 'waiting', meta: { unreached: NO_FAILURE } },
   },
 });
 
 const waiting = (tag: StateTag) =>
   probeSetup.createStateConfig({
+    description: 'The next attempt is due when the initial delay or the period has passed.',
     tags: tag,
     meta: { waitsFor: 'its next attempt', until: 'dueAt' },
     invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt, within: longestWaitMs(context) }) },
@@ -113,6 +117,7 @@ const waiting = (tag: StateTag) =>
 
 const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
   probeSetup.createStateConfig({
+    description: 'An attempt is in flight. It fails when its timeout is over.',
     tags: 'working',
     meta: { waitsFor: 'the result of its attempt' },
     invoke: {
@@ -128,11 +133,12 @@ const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
           ],
         },
       ],
-      onError: { target: 'waiting', actions: 'recordFault' },
+      onError: { target: 'waiting', actions: 'recordFault', meta: { unreached: NO_FAILURE } },
     },
   });
 
 const choosing = probeSetup.createStateConfig({
+  description: 'It is decided when the next attempt is due.',
   tags: 'working',
   always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }],
 });
@@ -144,8 +150,8 @@ export const probeMachine = probeSetup.createMachine({
   context: ({ input }) => initialProbeContext(input),
   initial: 'beginning',
   states: {
-    /** The result has an initial value at once, so that a ready pod is never reported as not ready. */
     beginning: {
+      description: 'The probe starts with the known result, so that a ready pod is never reported as not ready.',
       tags: 'working',
       always: [
         { guard: 'startsUnknown', target: 'unknown' },
@@ -155,16 +161,20 @@ export const probeMachine = probeSetup.createMachine({
     },
     // Each result alternates between waiting and probing.
     unknown: {
+      description: 'There is no result yet.',
       tags: 'unknown',
       initial: 'choosing',
       states: { choosing, spreading, waiting: waiting('waiting'), probing: probing([toPassing, toFailing]) },
     },
     passing: {
+      description: 'The last result is success.',
       tags: 'passing',
       initial: 'choosing',
       states: { choosing, spreading, waiting: waiting('steady'), probing: probing([toFailing]) },
     },
     failing: {
+      description:
+        'The last result is failure. The container is not ready, or is killed, depending on the kind of probe.',
       tags: 'failing',
       initial: 'choosing',
       states: { choosing, spreading, waiting: waiting('retrying'), probing: probing([toPassing]) },

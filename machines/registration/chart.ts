@@ -66,8 +66,9 @@ const registrationSetup = setup({
   },
 });
 
-const awaitingRetry = (waitsFor: string, target: 'registering' | 'creatingCsiNode') =>
+const awaitingRetry = (description: string, waitsFor: string, target: 'registering' | 'creatingCsiNode') =>
   registrationSetup.createStateConfig({
+    description,
     tags: 'retrying',
     meta: { waitsFor, until: 'retryAt' },
     invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
@@ -81,12 +82,15 @@ export const registrationMachine = registrationSetup.createMachine({
   initial: 'awaitingRuntime',
   states: {
     awaitingRuntime: {
+      description:
+        'The Node object has to describe the runtime from the start. If the runtime does not respond within 5 s, it is created nevertheless.',
       tags: 'waiting',
       meta: { waitsFor: 'the runtime to respond, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_ANSWER_MS } },
       on: { 'runtime.seen': 'registering', 'timer.elapsed': 'registering' },
     },
     registering: {
+      description: 'The Node object is created, or an existing one is updated.',
       tags: 'working',
       meta: { waitsFor: 'the Node object to be registered' },
       invoke: {
@@ -96,9 +100,14 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },
-    awaitingRegistration: awaitingRetry('another attempt to register the node', 'registering'),
-    /** A kubelet exits if this fails repeatedly. Here the node stays NotReady and retries. */
+    awaitingRegistration: awaitingRetry(
+      'The node could not be registered. Another attempt follows after a delay that grows up to 7 s.',
+      'another attempt to register the node',
+      'registering',
+    ),
     creatingCsiNode: {
+      description:
+        'The CSINode object is created, unless it exists. A kubelet exits if this fails repeatedly; this node stays NotReady and retries.',
       tags: 'working',
       meta: { waitsFor: 'the CSINode object to be created' },
       invoke: {
@@ -108,7 +117,11 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },
-    awaitingCsiNode: awaitingRetry('another attempt to create the CSINode object', 'creatingCsiNode'),
-    registered: { tags: 'steady' },
+    awaitingCsiNode: awaitingRetry(
+      'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
+      'another attempt to create the CSINode object',
+      'creatingCsiNode',
+    ),
+    registered: { description: 'The cluster has the Node and its CSINode.', tags: 'steady' },
   },
 });

@@ -41,7 +41,7 @@ export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => view
 function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
-  const { waitsFor, until: ends, afterMs } = innermostMeta(snapshot) ?? {};
+  const { waitsFor, until: ends, afterMs } = innermostWait(snapshot) ?? {};
   const { moments, named } = rootMeta(actor);
   const moment = ends && (moments?.(actor)[ends] ?? snapshot.context[ends]);
   const until = moment ?? (afterMs && since + afterMs);
@@ -58,10 +58,10 @@ function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
   };
 }
 
-/** The innermost state has the longest ID. */
-function innermostMeta(snapshot: MachineActor['snapshot']): StateMeta | undefined {
-  const all = Object.entries<StateMeta | undefined>(snapshot.getMeta());
-  return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
+/** Returns the wait of the innermost state that declares one, which has the longest ID. */
+function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefined {
+  const waits = Object.entries<StateMeta | undefined>(snapshot.getMeta()).filter(([, meta]) => meta?.waitsFor);
+  return waits.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
 /** Parallel regions have several categories, of which the worst is shown first. Other tags follow. */

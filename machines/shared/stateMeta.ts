@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
+import type { Unreached } from './unreached.ts';
 
 /** When an actor entered its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
@@ -20,7 +21,24 @@ export interface Seen<Context, Tag extends string = string> {
 /** The deadlines that `StateMeta.until` can name, in milliseconds since the epoch. */
 export type Moments = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
 
-/** The description of a state for people, because every wait must be visible. A state without `waitsFor` is at rest. */
+/** A part of a large machine that is drawn separately. */
+export interface Region {
+  /** One word, used in the name of the drawing's file. */
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The place of a state in the drawing of its region or, without regions, of its machine. */
+interface Layout {
+  /** Column of the state's box, from 1. Without it, the boxes are laid out from left to right in the order of the chart. */
+  readonly column?: number;
+  /** Whether the state is on the usual path through its region, whose other states are collapsed. */
+  readonly isOnMainPath?: true;
+  /** Whether the substates are drawn without a box around them. */
+  readonly hasNoBox?: true;
+}
+
+/** Properties that a state declares about itself. Every wait must be visible; a state without `waitsFor` is at rest. */
 export interface StateMeta {
   /** The awaited event or condition, worded to follow "is waiting for". */
   readonly waitsFor?: string;
@@ -28,6 +46,18 @@ export interface StateMeta {
   readonly until?: 'retryAt' | 'restartAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
   /** Duration of the wait in milliseconds, if it is constant. */
   readonly afterMs?: number;
+  /**
+   * Numbers of the Kubernetes rules that the state implements (docs/conformance.md). They also apply to substates without
+   * rules of their own.
+   */
+  readonly rules?: readonly string[];
+  /** ID of the region that contains the state and those of its substates that declare no other. */
+  readonly region?: string;
+  readonly layout?: Layout;
+  /** Why no simulation takes the transition or, on a state, any transition of the state and its substates. */
+  readonly unreached?: Unreached;
+  /** On a machine's root: its regions. Each state belongs to one. */
+  readonly regions?: readonly Region[];
   /** On a machine's root: deadlines that are not in its context under their names. */
   readonly moments?: (actor: Seen<never>) => Moments;
   /** On a machine's root: inserts names that only the actor knows into `waitsFor`. */

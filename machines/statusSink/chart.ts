@@ -10,6 +10,7 @@ import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { RARE } from '../shared/unreached.ts';
 
 /**
  * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so that a slow response delays all pods.
@@ -212,6 +213,7 @@ export const statusSinkMachine = setup({
   },
   states: {
     idle: {
+      description: 'The latest status of every pod has been acknowledged.',
       tags: 'steady',
       always: [
         { guard: 'isSending', target: 'sending' },
@@ -220,19 +222,22 @@ export const statusSinkMachine = setup({
       ],
     },
     gathering: {
+      description: 'The changes can wait a little, and are sent together with those that follow.',
       tags: 'waiting',
       meta: { waitsFor: 'further changes of pods whose status can wait' },
       always: [
         { guard: 'isSending', target: 'sending' },
-        { guard: not('isGathering'), target: 'idle' },
+        { guard: not('isGathering'), target: 'idle', meta: { unreached: RARE } },
       ],
     },
     sending: {
+      description: 'Statuses are being sent, only the latest one of each pod.',
       tags: 'working',
       meta: { waitsFor: 'pod statuses to be acknowledged' },
       always: { guard: not('isSending'), target: 'idle' },
     },
     awaitingRetry: {
+      description: 'Statuses could not be sent. The latest ones are sent after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
       // A failed status is dropped when a later one is sent or waits in its place.

@@ -2,6 +2,8 @@
 import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImage } from '../image/imageProgress.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+import { RARE } from '../shared/unreached.ts';
 import {
   facts,
   imageInput,
@@ -14,9 +16,9 @@ import {
 } from './setup.ts';
 
 /** A failed mount is retried, sooner if its objects have changed meanwhile. */
-const onFailure = <To extends string>(target: To) =>
+const onFailure = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>
   [
-    { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'] },
+    { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'], meta: metaIfOutdated },
     { target, actions: ['recordFailure', 'tellFailure'] },
   ] as const;
 
@@ -26,8 +28,16 @@ const whileReading = (waitsFor: string) => {
   return {
     initial: 'current',
     states: {
-      current: { meta, on: { 'volume.objectsChanged': { guard: 'showsObjects', target: 'outdated' } } },
-      outdated: { meta },
+      current: {
+        description: 'The objects that it exposes have not changed since they were requested.',
+        meta,
+        on: { 'volume.objectsChanged': { guard: 'showsObjects', target: 'outdated' } },
+      },
+      outdated: {
+        description:
+          'The objects that it exposes have changed since they were requested. The files are updated once more.',
+        meta,
+      },
     },
   } as const;
 };
@@ -39,9 +49,16 @@ export const volumeMachine = volumeSetup.createMachine({
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {
-    new: { tags: 'working', always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }] },
-    mounting: {
+    new: {
+      description: 'The actor has just started.',
       tags: 'working',
+      meta: { layout: { column: 1 } },
+      always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }],
+    },
+    mounting: {
+      description: 'The volume is mounted below the directory of the pod.',
+      tags: 'working',
+      meta: { layout: { column: 1 } },
       ...whileReading('its mount to complete'),
       invoke: {
         src: 'mountVolume',
@@ -64,8 +81,10 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingRetry: {
+      description:
+        'The volume could not be mounted. Another attempt follows after a delay, and containers that mount it wait.',
       tags: 'retrying',
-      meta: { waitsFor: 'another attempt to mount it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to mount it', until: 'retryAt', layout: { column: 1 } },
       entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
       on: {
@@ -77,7 +96,9 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     gettingImage: {
+      description: 'The image of the volume is looked up, and pulled if its pull policy requires it.',
       ...gettingImage,
+      meta: { ...gettingImage.meta, layout: { column: 2 } },
       invoke: {
         src: 'image',
         id: 'image',
@@ -98,12 +119,15 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     mounted: {
+      description: 'The volume is available to the containers that mount it.',
       tags: 'mounted',
+      meta: { layout: { column: 2 } },
       entry: { type: 'report', params: { lifecycle: 'mounted' } },
       initial: 'steady',
       on: { 'volume.unmount': 'unmounting' },
       states: {
         steady: {
+          description: 'The volume has its content and needs no renewal.',
           tags: 'steady',
           always: { guard: 'hasToken', target: 'awaitingRenewal' },
           on: {
@@ -111,8 +135,8 @@ export const volumeMachine = volumeSetup.createMachine({
             'volume.objectsChanged': { guard: 'showsObjects', target: 'refreshing' },
           },
         },
-        /** The volume has a token that expires. */
         awaitingRenewal: {
+          description: 'The volume has a token, which is renewed long before it expires, even if the clock is set.',
           tags: 'steady',
           meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ due: renewAt(context) ?? 0 }) },
@@ -123,8 +147,8 @@ export const volumeMachine = volumeSetup.createMachine({
             'volume.update': { target: 'refreshing', actions: 'update' },
           },
         },
-        /** Rewrites the files in place. Containers see either the old or the new content. */
         refreshing: {
+          description: 'Its files are rewritten in place. Containers see either the old or the new content.',
           tags: 'working',
           ...whileReading('its files to be updated'),
           invoke: {
@@ -143,16 +167,17 @@ export const volumeMachine = volumeSetup.createMachine({
               },
               { target: 'steady', actions: { type: 'recordMount', params: ({ event }) => event.output } },
             ],
-            onError: onFailure('awaitingRefresh'),
+            onError: onFailure('awaitingRefresh', { unreached: RARE }),
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },
-        /** Files are rewritten at most once a second, however often objects change. */
         settling: {
+          description: 'Files are rewritten at most once a second, however often objects change.',
           invoke: { src: 'timer', input: { after: CHANGED_MS } },
           initial: 'current',
           states: {
             current: {
+              description: 'Nothing has changed since the last update.',
               tags: 'steady',
               on: {
                 'timer.elapsed': '#volume.mounted.steady',
@@ -164,13 +189,19 @@ export const volumeMachine = volumeSetup.createMachine({
               },
             },
             outdated: {
+              description: 'The content has changed again. The files are updated when the second is over.',
               tags: 'waiting',
               meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGED_MS },
-              on: { 'timer.elapsed': '#volume.mounted.refreshing', 'volume.update': { actions: 'update' } },
+              on: {
+                'timer.elapsed': '#volume.mounted.refreshing',
+                'volume.update': { actions: 'update', meta: { unreached: RARE } },
+              },
             },
           },
         },
         awaitingRefresh: {
+          description:
+            'The files could not be updated. The old ones remain, and another attempt follows after a delay.',
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
@@ -188,8 +219,9 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     unmounting: {
+      description: 'The pod terminates. The volume is unmounted, and what this agent created there is removed.',
       tags: ['working', 'leaving'],
-      meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_LIMIT_MS },
+      meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_LIMIT_MS, layout: { column: 3 } },
       invoke: {
         src: 'unmountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: UNMOUNT_LIMIT_MS }),
@@ -198,11 +230,17 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingUnmountRetry: {
+      description: 'The volume could not be unmounted. Another attempt follows after a delay.',
       tags: ['retrying', 'leaving'],
-      meta: { waitsFor: 'another attempt to unmount it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to unmount it', until: 'retryAt', layout: { column: 3 } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },
-    unmounted: { tags: ['done', 'leaving'], entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
+    unmounted: {
+      description: 'Nothing of the volume is left on the host.',
+      tags: ['done', 'leaving'],
+      meta: { layout: { column: 3 } },
+      entry: { type: 'report', params: { lifecycle: 'unmounted' } },
+    },
   },
 });

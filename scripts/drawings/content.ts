@@ -1,8 +1,8 @@
 /** What a drawing of a machine, or of one of its regions, has in it: boxes in boxes, and the ways between them. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import type { Region } from '../../machines/drawing/region.ts';
-import { isInside, regionOf, regionsOf } from '../../machines/drawing/regions.ts';
+import { hasNoBox, isInside, mainPathOf, regionOf } from '../../machines/drawing/regions.ts';
 import { childrenOf, dotted, nodesOf, type Way, waysOf } from '../../machines/drawing/ways.ts';
+import type { Region } from '../../machines/shared/stateMeta.ts';
 
 /** A box: a state by itself, one with others inside, or those that are folded into one row. */
 export interface Item {
@@ -30,11 +30,21 @@ export interface Content {
   readonly exits: readonly Way[];
 }
 
+/** The part of a machine that is drawn. */
+interface Scope {
+  readonly isRegion: boolean;
+  readonly contains: (state: string) => boolean;
+  readonly mainPath: readonly string[] | undefined;
+}
+
 /** What one drawing has in it; without a region the whole machine. */
 export function contentOf(machine: AnyStateMachine, region?: Region): Content {
-  const regions = regionsOf(machine);
-  const isIn = (state: string) => region === undefined || regionOf(regions, state) === region;
-  const items = merged(childrenOf(machine.root).flatMap((node) => itemsOf(node, region, isIn)));
+  const scope: Scope = {
+    isRegion: region !== undefined,
+    contains: (state) => region === undefined || regionOf(machine, state) === region,
+    mainPath: region && mainPathOf(machine, region),
+  };
+  const items = merged(childrenOf(machine.root).flatMap((node) => itemsOf(node, scope)));
   const shownAs = namesIn(items);
   const arrows = new Map<string, Arrow>();
   const exits: Way[] = [];
@@ -58,32 +68,31 @@ function merged(items: readonly Item[]): Item[] {
 }
 
 /** A state as a box, without those of other regions; what is inside an open one stands for itself. */
-function itemsOf(node: AnyStateNode, region: Region | undefined, isIn: (state: string) => boolean): Item[] {
+function itemsOf(node: AnyStateNode, scope: Scope): Item[] {
   if (node.type === 'history') return [];
   const id = dotted(node);
   const children = childrenOf(node);
-  const isOpen = !isIn(id) || region?.open?.includes(id) === true;
-  if (children.length === 0) return isIn(id) ? [{ id, label: node.key, node, inside: [] }] : [];
-  if (isOpen) {
-    const free = children.flatMap((child) => itemsOf(child, region, isIn));
-    return isIn(id) ? free : free.map((item) => ({ ...item, label: item.id }));
+  const { isRegion, contains, mainPath } = scope;
+  if (children.length === 0) return contains(id) ? [{ id, label: node.key, node, inside: [] }] : [];
+  if (!contains(id) || (isRegion && hasNoBox(node))) {
+    const free = children.flatMap((child) => itemsOf(child, scope));
+    return contains(id) ? free : free.map((item) => ({ ...item, label: item.id }));
   }
-  const straight = region?.straight;
-  const inside = straight
-    ? straightItems(node, straight, isIn)
-    : children.flatMap((child) => itemsOf(child, region, isIn));
+  const inside = mainPath
+    ? mainPathItems(node, mainPath, contains)
+    : children.flatMap((child) => itemsOf(child, scope));
   return [{ id, label: node.key, node, inside }];
 }
 
-/** The straight way through a compound state, and what is beside it in one row. */
-function straightItems(node: AnyStateNode, straight: readonly string[], isIn: (state: string) => boolean): Item[] {
+/** Returns the main path through a compound state, and its other states in one row. */
+function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isIn: (state: string) => boolean): Item[] {
   const all = nodesOf(node).slice(1);
   const byId = new Map(all.map((each) => [dotted(each), each]));
-  const rows = straight.flatMap((id) => {
+  const rows = mainPath.flatMap((id) => {
     const row = byId.get(id);
     return row ? [{ id, label: row.key, node: row, inside: [] }] : [];
   });
-  const isShown = (id: string) => straight.some((each) => isInside(each, id));
+  const isShown = (id: string) => mainPath.some((each) => isInside(each, id));
   const holds = [...byId.keys()].filter((id) => isIn(id) && !isShown(id));
   const atoms = holds.filter((id) => byId.get(id)?.type !== 'compound');
   if (atoms.length === 0) return rows;

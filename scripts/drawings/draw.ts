@@ -1,11 +1,9 @@
 /** A machine, or a region of it, as the page draws it. */
 import type { AnyStateMachine } from 'xstate';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, ShownRule } from '../../inspect/protocol.ts';
-import type { Region } from '../../machines/drawing/region.ts';
-import { columnsIn, regionOf, regionsOf } from '../../machines/drawing/regions.ts';
-import { rulesOf } from '../../machines/drawing/rules.ts';
+import { columnsIn, regionOf, regionsOf, rulesOf } from '../../machines/drawing/regions.ts';
 import { dotted, nodesOf } from '../../machines/drawing/ways.ts';
-import { STATE_TAGS, type StateMeta } from '../../machines/shared/stateMeta.ts';
+import { type Region, STATE_TAGS, type StateMeta } from '../../machines/shared/stateMeta.ts';
 import { labelLines } from '../../web/model/chart/text.ts';
 import { monoWidth } from '../../web/model/chart/textWidth.ts';
 import { type Card, cardOf } from './cards.ts';
@@ -15,16 +13,10 @@ import { type Box, HEAD, type Routed } from './lanes.ts';
 import { type Outer, outerOf } from './outer.ts';
 import { columnsOf } from './stacks.ts';
 
-/** What a drawing says beside what the machine does. */
-export interface Said {
-  readonly meanings: ReadonlyMap<string, string>;
-  readonly rules: readonly ShownRule[];
-}
-
 const LABEL = { font: 10.5, line: 14 };
 
 /** Lays it out. The same machine gives the same drawing. */
-export async function draw(machine: AnyStateMachine, said: Said, region?: Region): Promise<Drawing> {
+export async function draw(machine: AnyStateMachine, rules: readonly ShownRule[], region?: Region): Promise<Drawing> {
   const content = contentOf(machine, region);
   const columns = columnsIn(machine, region);
   const cards = columns
@@ -34,7 +26,7 @@ export async function draw(machine: AnyStateMachine, said: Said, region?: Region
       )
     : content.items.map((item) => cardOf(item, content.arrows));
   const outer = await outerOf(cards, content.arrows.filter(isBetween(cards)), columns !== undefined);
-  const describe = describing(machine, said);
+  const describe = describing(machine);
   const states = cards.flatMap((card) => card.boxes.map((box) => drawnState(box, placeOf(outer, card), describe)));
   const used = new Set(states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules));
   return {
@@ -52,7 +44,7 @@ export async function draw(machine: AnyStateMachine, said: Said, region?: Region
     ),
     exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label: withoutGuard(label), to })),
     regions: regionsShown(machine),
-    rules: said.rules.filter(({ rule }) => used.has(rule)),
+    rules: rules.filter(({ rule }) => used.has(rule)),
     statesOfAll: statesOf(machine).length,
   };
 }
@@ -78,14 +70,14 @@ function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
   return regions.map((region) => ({
     region: region.id,
     title: region.title,
-    states: all.filter((state) => regionOf(regions, state) === region),
+    states: all.filter((state) => regionOf(machine, state) === region),
   }));
 }
 
 type Describe = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
-/** What is known of each state: its colour, its wait, its meaning. */
-function describing(machine: AnyStateMachine, { meanings }: Said): Describe {
+/** Returns what a state declares about itself: its category, wait, description and rules. */
+function describing(machine: AnyStateMachine): Describe {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
   return (state) => {
     const node = nodes.get(state);
@@ -93,12 +85,12 @@ function describing(machine: AnyStateMachine, { meanings }: Said): Describe {
     const { waitsFor } = (node?.meta ?? {}) as StateMeta;
     const tags = [...(node?.tags ?? []), ...(node?.parent?.tags ?? []), ...(node?.parent?.parent?.tags ?? [])];
     const tag = tags.find((each) => STATE_TAGS.some((known) => known === each));
-    const meaning = meanings.get(state);
-    const rules = rulesOf(machine.id, state);
+    const description = node?.description;
+    const rules = rulesOf(machine, state);
     return {
       ...(tag === undefined ? {} : { tag }),
       ...(waitsFor === undefined ? {} : { waitsFor }),
-      ...(meaning === undefined ? {} : { meaning }),
+      ...(description === undefined ? {} : { description }),
       ...(rules.length === 0 ? {} : { rules }),
     };
   };

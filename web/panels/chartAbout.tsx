@@ -1,4 +1,4 @@
-/** The description of a state with its meaning, its transitions and the Kubernetes rule that it implements. */
+/** A state with its description, its transitions and the Kubernetes rule that it implements. */
 import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
 import { findCategory } from '../../show/category.ts';
 import { transitionsFrom } from '../model/chart/text.ts';
@@ -50,11 +50,11 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
 }
 
 function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
-  const { waitsFor, meaning, rules = [] } = state;
+  const { waitsFor, description, rules = [] } = state;
   const transitions = transitionsFrom(drawing, state.state);
   return (
     <>
-      {meaning !== undefined && <p>{meaning}</p>}
+      {description !== undefined && <p>{description}</p>}
       {waitsFor !== undefined && <p>Waits for {waitsFor}.</p>}
       {transitions.length > 0 && (
         <ul>

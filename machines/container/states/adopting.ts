@@ -5,6 +5,7 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
+import { NO_FAILURE } from '../../shared/unreached.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { underId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
@@ -54,10 +55,14 @@ const guards = {
 export const adoptingImplementations = { guards };
 
 export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
+  description:
+    'The runtime has a container that an earlier agent created. Its state is queried before anything is done to it.',
   tags: 'unadopted',
+  meta: { region: 'adoption' },
   initial: 'asking',
   states: {
     asking: {
+      description: 'The runtime is queried about the existing container.',
       tags: ['working', 'unknown'],
       meta: { waitsFor: 'the runtime to report it' },
       invoke: {
@@ -108,14 +113,16 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       on: { 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
     },
     awaitingRetry: {
+      description: 'The runtime could not report the state of the container. The query is repeated after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to get its status from the runtime', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
     },
     countingRestarts: {
+      description: 'The runtime no longer has the container. Its restarts are counted by its log files.',
       tags: ['working', 'unknown'],
-      meta: { waitsFor: 'its previous restarts to be counted' },
+      meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'] },
       invoke: {
         src: 'countRestarts',
         input: ({ context: { pod, name, onEnd } }) => ({
@@ -130,16 +137,29 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           ),
         },
         // As in a kubelet, unreadable logs do not prevent the container from running.
-        onError: { target: '#container.pending', actions: assign(({ context }) => withoutRun(context)) },
+        onError: {
+          target: '#container.pending',
+          actions: assign(({ context }) => withoutRun(context)),
+          meta: { unreached: NO_FAILURE },
+        },
       },
       // A stopping container needs its attempt as well, but does not wait long for it.
       on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
-    /** The container is running. Commands that arrived during the query take effect. */
     deciding: {
+      description:
+        'The container is running. It continues, stops or restarts, depending on the commands that arrived during the query.',
       tags: ['working', 'unknown'],
       always: [
-        { guard: 'wasExitObserved', target: '#container.pending' },
+        {
+          guard: 'wasExitObserved',
+          target: '#container.pending',
+          meta: {
+            unreached: {
+              reason: 'the simulated runtime reports the state at the time of its response; tested on its machine',
+            },
+          },
+        },
         { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
         { guard: 'mustReset', target: '#container.stopping' },
         { guard: 'hasLostSandbox', target: '#container.stopping', actions: recordStopEvent },

@@ -29,13 +29,22 @@ const meta = { waitsFor: 'the ConfigMaps and Secrets of its environment' };
 export const configuringImplementations = { guards, actions };
 
 export const configuring = containerSetup.extend(configuringImplementations).createStateConfig({
+  description:
+    'The ConfigMaps and Secrets of its environment are read before it takes a start slot, for which other containers wait.',
   tags: 'working',
   entry: { type: 'report', params: { lifecycle: 'launching' } },
   initial: 'current',
   states: {
-    current: { meta, on: { 'container.objectsChanged': 'outdated' } },
-    /** Objects have changed since they were requested, so that a missing one may exist by now. */
-    outdated: { meta },
+    current: {
+      description: 'These objects have not changed since they were requested.',
+      meta,
+      on: { 'container.objectsChanged': 'outdated' },
+    },
+    outdated: {
+      description:
+        'These objects have changed since they were requested, so that one that was missing may exist by now.',
+      meta,
+    },
   },
   invoke: {
     src: 'readObjects',

@@ -3,6 +3,7 @@ import { and } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
+import { RARE } from '../../shared/unreached.ts';
 import { FAILURE_SHOWN_MS } from '../../shared/waitingReason.ts';
 import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
@@ -105,28 +106,25 @@ const actions = {
 
 export const endedImplementations = { guards, actions };
 
-/** Events that end the crash-loop back-off early. */
-const duringBackOff = {
-  'container.update': [
-    { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
-    { actions: 'update' },
-  ],
-  // The start failed because the sandbox was going away. The container itself is not at fault.
-  'sandbox.lost': [
-    {
-      guard: 'wasStartRefused',
-      target: '#container.pending.restarting',
-      actions: ['loseSandbox', 'forgetContainer', 'forgetFailedStart'],
-    },
-    { actions: 'loseSandbox' },
-  ],
+/** An update that ends the crash-loop back-off early. */
+const onUpdate = [
+  { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
+  { actions: 'update' },
+] as const;
+
+/** The start failed because the sandbox was going away. The container itself is not at fault. */
+const startInNextSandbox = {
+  guard: 'wasStartRefused',
+  target: '#container.pending.restarting',
+  actions: ['loseSandbox', 'forgetContainer', 'forgetFailedStart'],
 } as const;
 
-const inNewSandbox = {
-  'container.start': { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' },
-} as const;
+/** An init container runs again in each sandbox. */
+const runAgain = { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' } as const;
 
 export const ended = containerSetup.extend(endedImplementations).createStateConfig({
+  description: 'The run has terminated. The restart policy, the restart rules and the exit code decide what follows.',
+  meta: { region: 'run', layout: { hasNoBox: true } },
   initial: 'choosing',
   entry: ['stopProbes', 'recordCause'],
   on: {
@@ -135,7 +133,9 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
   },
   states: {
     choosing: {
+      description: 'It is decided whether the container runs again, and when.',
       tags: 'working',
+      meta: { rules: ['C5', 'C7'], layout: { column: 3 } },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: '#container.pending.reset' },
@@ -147,47 +147,78 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         { target: 'failed' },
       ],
     },
-    /** The start failure is reported before its back-off is (C16). */
     startFailed: {
+      description:
+        'The container could not be started. The error is reported for some seconds before CrashLoopBackOff is.',
       tags: 'retrying',
-      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
+      meta: {
+        waitsFor: 'the end of its crash-loop back-off',
+        until: 'restartAt',
+        rules: ['C16', 'C7'],
+        layout: { column: 2 },
+      },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         { src: 'timer', input: { after: FAILURE_SHOWN_MS } },
         // If the exit was observed late, less of the back-off may be left.
         { src: 'timer', input: ({ context }) => restOfBackOff(context) },
       ],
-      on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' }, ...duringBackOff },
+      on: {
+        'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' },
+        'container.update': onUpdate,
+        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox', meta: { unreached: RARE } }],
+      },
     },
-    /** CrashLoopBackOff (C7). */
     backingOff: {
+      description: 'CrashLoopBackOff: the container restarts after a delay that doubles each time, up to five minutes.',
       tags: 'retrying',
-      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
+      meta: {
+        waitsFor: 'the end of its crash-loop back-off',
+        until: 'restartAt',
+        rules: ['C7'],
+        layout: { column: 1 },
+      },
       entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
       invoke: {
         src: 'timer',
         input: ({ context }) => restOfBackOff(context),
       },
-      on: { 'timer.elapsed': '#container.pending.restarting', ...duringBackOff },
+      on: {
+        'timer.elapsed': '#container.pending.restarting',
+        'container.update': onUpdate,
+        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox' }],
+      },
     },
-    /**
-     * A restart rule restarts the whole pod in place after the exit. If the sandbox is lost meanwhile, the container restarts
-     * in the next sandbox.
-     */
     awaitingReset: {
+      description:
+        'A restart rule restarts the whole pod in place after this exit. If the sandbox is lost meanwhile, the container restarts in the next one.',
       tags: 'waiting',
-      meta: { waitsFor: 'all containers of its pod to restart' },
+      meta: { waitsFor: 'all containers of its pod to restart', rules: ['C5'], region: 'reset' },
       entry: { type: 'report', params: { lifecycle: 'restartsAll' } },
     },
     succeeded: {
+      description: 'The container has completed successfully and does not restart.',
       tags: ['done', 'rests'],
+      meta: { layout: { column: 3 } },
       entry: { type: 'report', params: { lifecycle: 'succeeded' } },
-      on: inNewSandbox,
+      on: { 'container.start': runAgain },
     },
     failed: {
+      description: 'The container has failed, and its policy does not restart it.',
       tags: ['failed', 'rests'],
+      meta: { layout: { column: 3 } },
       entry: { type: 'report', params: { lifecycle: 'failed' } },
-      on: inNewSandbox,
+      on: {
+        'container.start': {
+          ...runAgain,
+          meta: {
+            unreached: {
+              reason:
+                'defensive: the pod of an init container that has failed permanently terminates; tested on its machine',
+            },
+          },
+        },
+      },
     },
   },
 });

@@ -6,6 +6,7 @@ import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
+import { NO_FAILURE } from '../../shared/unreached.ts';
 import { hookRequest, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -32,6 +33,8 @@ const launchingSetup = containerSetup
   .extend(launchingImplementations);
 
 export const launching = launchingSetup.createStateConfig({
+  description: 'The prerequisites of the container are met. It is being created and started.',
+  meta: { region: 'run', layout: { column: 2 } },
   initial: 'readyToCreate',
   on: {
     // A start whose response was lost may have succeeded.
@@ -59,13 +62,26 @@ export const launching = launchingSetup.createStateConfig({
     ],
   },
   states: {
-    /** The pod decides when the container is launched (C9). In a new sandbox the container needs a new turn first (C3). */
     readyToCreate: {
+      description:
+        'The containers of a pod start one at a time. The pod decides when this one starts; in a new sandbox, its turn has to come again first.',
       tags: ['waiting', 'readyToCreate'],
-      meta: { waitsFor: 'its turn to start (containers of a pod start one at a time)' },
+      meta: {
+        waitsFor: 'its turn to start (containers of a pod start one at a time)',
+        rules: ['C9'],
+        layout: { isOnMainPath: true },
+      },
       entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
       always: [
-        { guard: 'mustStay', target: '#container.stopped' },
+        {
+          guard: 'mustStay',
+          target: '#container.stopped',
+          meta: {
+            unreached: {
+              reason: 'defensive: a terminating pod sends its containers no sandbox; tested on its machine',
+            },
+          },
+        },
         { guard: 'mustReset', target: '#container.pending.reset' },
       ],
       on: {
@@ -78,6 +94,8 @@ export const launching = launchingSetup.createStateConfig({
     configuring,
     making,
     awaitingRetry: {
+      description:
+        'The container could not be created, or the response to the start was lost. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to start it', until: 'retryAt' },
       entry: { type: 'report', params: { lifecycle: 'live' } },
@@ -93,13 +111,15 @@ export const launching = launchingSetup.createStateConfig({
       },
     },
     started: {
+      description: 'The process runs. The postStart hook is next, if there is one.',
       tags: 'working',
       always: [{ guard: 'hasPostStart', target: 'runningPostStart' }, { target: '#container.running' }],
     },
-    /** The postStart hook blocks the other containers of the pod (C9). If it fails, the container is killed (C10). */
     runningPostStart: {
+      description:
+        'The postStart hook runs and blocks the other containers of the pod. If it fails, the container is killed.',
       tags: ['working', 'runningPostStart'],
-      meta: { waitsFor: 'its postStart hook' },
+      meta: { waitsFor: 'its postStart hook', rules: ['C9', 'C10'] },
       invoke: {
         src: 'runHook',
         input: ({ context }) => hookRequest(context, 'postStart', undefined),
@@ -120,6 +140,7 @@ export const launching = launchingSetup.createStateConfig({
         onError: {
           target: '#container.stopping',
           actions: [assign(({ event }) => failedHook(failureOf(event))), recordFailedPostStartEvent],
+          meta: { unreached: NO_FAILURE },
         },
       },
       on: {

@@ -7,6 +7,7 @@ import { parent, pathOf, served } from '../../shared/actorRefs.ts';
 import type { PodEvent } from '../../shared/events.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
+import { RARE } from '../../shared/unreached.ts';
 import { identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { underId } from '../otherId.ts';
 import {
@@ -75,20 +76,23 @@ const afterTheCall = {
 } as const;
 
 export const making = containerSetup.extend(makingImplementations).createStateConfig({
+  description: 'The container is created and started while it holds one of the start slots of the node.',
   tags: 'making',
   entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
   states: {
     queued: {
+      description: 'All start slots of the node are taken. The container waits for one of them.',
       tags: 'waiting',
-      meta: { waitsFor: 'a start slot' },
+      meta: { waitsFor: 'a start slot', layout: { isOnMainPath: true } },
       // A start whose response was lost is requested again, because it may have succeeded.
       on: { 'slot.granted': [{ guard: 'wasNeverCreated', target: 'creating' }, { target: 'starting' }] },
     },
     creating: {
+      description: 'The runtime creates the container.',
       tags: 'working',
-      meta: { waitsFor: 'the runtime to create it' },
+      meta: { waitsFor: 'the runtime to create it', layout: { isOnMainPath: true } },
       entry: 'recordIdentity',
       on: afterTheCall,
       invoke: {
@@ -130,8 +134,9 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
       },
     },
     starting: {
+      description: 'The runtime starts the process of the container.',
       tags: 'working',
-      meta: { waitsFor: 'the runtime to start it' },
+      meta: { waitsFor: 'the runtime to start it', layout: { isOnMainPath: true } },
       // A start without a response may have succeeded. The container then runs with this size even if its pod has been
       // resized since.
       entry: 'reportSize',
@@ -251,7 +256,11 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         ],
       },
       // The exit of a short-lived container can be observed before the start call returns.
-      on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
+      on: {
+        ...afterTheCall,
+        'container.update': { actions: 'update', meta: { unreached: RARE } },
+        'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' },
+      },
     },
   },
 });

@@ -7,6 +7,7 @@ import { clearedImageProgress, gettingImage, imageProgress } from '../../image/i
 import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
+import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
 import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
 import { afterReset, isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -69,6 +70,8 @@ const actions = {
 export const pendingImplementations = { guards, actions };
 
 export const pending = containerSetup.extend(pendingImplementations).createStateConfig({
+  description: 'The container has to run and has not been created yet.',
+  meta: { region: 'run', layout: { column: 1 } },
   initial: 'waiting',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
@@ -80,36 +83,52 @@ export const pending = containerSetup.extend(pendingImplementations).createState
   },
   states: {
     waiting: {
+      description: 'Init containers and sidecars before it have to start or complete first.',
       tags: 'waiting',
-      meta: { waitsFor: 'the containers before it' },
+      meta: { waitsFor: 'the containers before it', rules: ['C3', 'C4'] },
       // A container whose turn has come reports `coming`, because its pod must not launch a later container meanwhile
       // (C9).
       entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: 'reset' },
-        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset' },
+        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset', meta: { unreached: RARE } },
         { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
         { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },
         { guard: 'hasTurn', target: 'choosing' },
       ],
     },
-    /** The whole pod restarts in place (C5). */
-    reset: { tags: 'working', entry: 'resetAttempt', always: 'waiting' },
-    restarting: { tags: 'working', entry: 'startAttempt', always: 'choosing' },
-    choosing: {
+    reset: {
+      description: 'The whole pod restarts in place. The container starts again when its turn comes.',
       tags: 'working',
+      meta: { rules: ['C5'], region: 'reset' },
+      entry: 'resetAttempt',
+      always: 'waiting',
+    },
+    restarting: {
+      description: 'The next run is prepared, because the back-off is over or there is none.',
+      tags: 'working',
+      meta: { layout: { isOnMainPath: true } },
+      entry: 'startAttempt',
+      always: 'choosing',
+    },
+    choosing: {
+      description: 'It is decided whether the container has to wait for a volume.',
+      tags: 'working',
+      meta: { layout: { isOnMainPath: true } },
       always: [{ guard: 'isVolumeMissing', target: 'awaitingVolumes' }, { target: 'gettingImage' }],
     },
-    /** An image volume is not available, which blocks only the containers that mount it (C16). */
     awaitingVolumes: {
+      description: 'An image volume is not available, which blocks only the containers that mount it.',
       tags: ['waiting', 'awaitingVolumes'],
       meta: { waitsFor: 'its volumes to be mounted' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       always: { guard: not('isVolumeMissing'), target: 'gettingImage' },
     },
     gettingImage: {
+      description: 'Its image is looked up, and pulled if its pull policy requires it.',
       ...gettingImage,
+      meta: { ...gettingImage.meta, rules: ['C17'], layout: { isOnMainPath: true } },
       invoke: {
         src: 'image',
         id: 'image',
@@ -133,10 +152,10 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         ],
       },
     },
-    /** Counts earlier runs of a container of which the runtime has nothing (C23). */
     countingRestarts: {
+      description: 'The runtime has nothing of the container. Its earlier runs are counted by its log files.',
       tags: 'working',
-      meta: { waitsFor: 'its previous restarts to be counted' },
+      meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'] },
       invoke: {
         src: 'countRestarts',
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
@@ -148,7 +167,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
           })),
         },
         // As in a kubelet, unreadable logs do not prevent the container from running.
-        onError: '#container.launching',
+        onError: { target: '#container.launching', meta: { unreached: NO_FAILURE } },
       },
     },
   },

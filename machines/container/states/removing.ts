@@ -9,9 +9,13 @@ const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
 };
 
 export const removing = containerSetup.createStateConfig({
+  description:
+    'An update has removed the container from its pod, which continues to run. It is removed from the runtime.',
+  meta: { region: 'stopping' },
   initial: 'asking',
   states: {
     asking: {
+      description: 'The runtime removes the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to remove it' },
       invoke: {
@@ -22,6 +26,7 @@ export const removing = containerSetup.createStateConfig({
       },
     },
     awaitingRetry: {
+      description: 'The runtime could not remove the container. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to remove it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -26,6 +26,7 @@ const guards = {
 export const resizingImplementations = { guards };
 
 export const resizing = containerSetup.createStateConfig({
+  description: 'The runtime changes the resources of the running container.',
   tags: 'working',
   meta: { waitsFor: 'its new resources to be applied' },
   invoke: {
@@ -52,6 +53,8 @@ export const resizing = containerSetup.createStateConfig({
 });
 
 export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
+  description:
+    'The resources could not be changed. The container runs with the old ones, and another attempt follows after a delay.',
   tags: 'retrying',
   meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -107,7 +107,9 @@ export const runningImplementations = { guards, actions };
 const runningSetup = containerSetup.extend(resizingImplementations).extend(runningImplementations);
 
 export const running = runningSetup.createStateConfig({
+  description: 'The process of the container runs.',
   tags: 'running',
+  meta: { rules: ['C6'], region: 'run', layout: { column: 3 } },
   entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',
   // The spec may have changed since the container was created, also while the agent was not running.
@@ -134,28 +136,39 @@ export const running = runningSetup.createStateConfig({
   },
   states: {
     choosing: {
+      description: 'It is decided whether the startup probe has to pass first.',
       tags: 'working',
       always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'startStartupProbe' }, { target: 'begun' }],
     },
-    /** The container counts as not started, and no other probe runs, until its startup probe has passed (C4). */
     startingUp: {
+      description: 'The container counts as not started, and no other probe runs, until its startup probe has passed.',
       tags: 'waiting',
-      meta: { waitsFor: 'its startup probe' },
+      meta: { waitsFor: 'its startup probe', rules: ['C4'] },
       entry: { type: 'report', params: { lifecycle: 'live' } },
       always: { guard: 'hasWrongSize', target: 'resizing' },
     },
     begun: {
+      description: 'The container has started. Its liveness and readiness probes start.',
       tags: 'working',
       entry: ['finishStartup', { type: 'report', params: { lifecycle: 'running' } }, 'startProbes'],
       always: 'steady',
     },
-    /** Returns to startup or to steady operation after an interruption such as a resize. */
-    resuming: { tags: 'working', always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
-    steady: { tags: 'steady', always: { guard: 'hasWrongSize', target: 'resizing' } },
+    resuming: {
+      description: 'The container returns to startup or to steady operation after an interruption such as a resize.',
+      tags: 'working',
+      always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }],
+    },
+    steady: {
+      description: 'The container runs as it should.',
+      tags: 'steady',
+      meta: { layout: { isOnMainPath: true } },
+      always: { guard: 'hasWrongSize', target: 'resizing' },
+    },
     resizing,
     awaitingResize,
-    /** A list without the container may be outdated. Only a query about this container is conclusive. */
     verifying: {
+      description:
+        'A list of the runtime did not contain the container, but may be outdated. Only a query about this container is conclusive.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to report whether it still exists' },
       invoke: {
@@ -197,6 +210,8 @@ export const running = runningSetup.createStateConfig({
       },
     },
     awaitingVerification: {
+      description:
+        'The runtime could not report whether the container still exists. The query is repeated after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to ask the runtime whether it still exists', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

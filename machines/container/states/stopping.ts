@@ -2,6 +2,7 @@
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import { NO_FAILURE } from '../../shared/unreached.ts';
 import { type ContainerContext, hookRequest, knownContainer, sooner, specOf } from '../context.ts';
 import { preStopFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -66,7 +67,10 @@ const actions = {
 export const stoppingImplementations = { guards, actions };
 
 export const stopping = containerSetup.extend(stoppingImplementations).createStateConfig({
+  description:
+    'The container has to stop, because its pod terminates or restarts, a probe has failed, or its spec has changed.',
   tags: 'stopping',
+  meta: { rules: ['C10'], region: 'stopping' },
   entry: [
     // After a failed postStart hook the kill is part of the start and therefore blocks the other containers (C9).
     {
@@ -84,6 +88,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
   },
   states: {
     choosing: {
+      description: 'It is decided whether the preStop hook, the containers that stop first, or the kill is next.',
       tags: 'working',
       always: [
         // A restart of the whole pod runs no hooks and grants no grace period.
@@ -93,8 +98,8 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         { target: 'awaitingOthers' },
       ],
     },
-    /** The hook runs until the deadline, which a command may set or shorten meanwhile. */
     runningPreStop: {
+      description: 'The preStop hook runs within the grace period.',
       tags: ['working', 'runningPreStop'],
       initial: 'choosing',
       invoke: {
@@ -118,6 +123,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
             assign(({ event }) => ({ failure: failureOf(event) })),
             { type: 'recordEvent', params: ({ event }) => preStopFailed(failureOf(event)) },
           ],
+          meta: { unreached: NO_FAILURE },
         },
       },
       on: {
@@ -127,36 +133,57 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         ],
       },
       states: {
-        choosing: { always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }] },
+        choosing: {
+          description: 'It is decided whether the hook has a deadline.',
+          always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }],
+        },
         bounded: {
+          description: 'The hook may run until the deadline, which a command may set or shorten meanwhile.',
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGrace' } },
         },
-        /** The port that runs the hook enforces the grace period. */
-        unbounded: { meta: { waitsFor: 'its preStop hook' } },
+        unbounded: {
+          description: 'There is no deadline. The port that runs the hook enforces the grace period.',
+          meta: { waitsFor: 'its preStop hook' },
+        },
       },
     },
-    /** A sidecar continues to run while the containers that may need it stop, but not beyond the deadline (C11). */
     awaitingOthers: {
+      description:
+        'A sidecar continues to run until the containers that may need it have stopped, but not beyond the deadline.',
       tags: 'waiting',
-      meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
+      meta: { waitsFor: 'the containers that stop before it', until: 'stopBy', rules: ['C11'] },
       always: { guard: not('awaitsOthers'), target: 'killing' },
       invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
       on: {
         'timer.elapsed': { target: 'killing', actions: 'consumeGrace' },
         'container.stop': [
-          { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
+          {
+            guard: 'isSooner',
+            target: 'awaitingOthers',
+            reenter: true,
+            actions: 'stopForGood',
+            meta: {
+              unreached: {
+                reason: 'the grace period is seldom shortened in this state; tested on its machine',
+                isRare: true,
+              },
+            },
+          },
           { actions: 'stopForGood' },
         ],
       },
     },
     killing: {
+      description: 'The runtime stops the process, and kills it if it does not exit in time.',
       tags: ['working', 'killing'],
       entry: 'limitGrace',
       initial: 'graceful',
       states: {
         graceful: {
+          description:
+            'The process has received its stop signal (SIGTERM by default) and may run until the end of the grace period.',
           meta: { waitsFor: 'its process to exit', until: 'stopBy' },
           invoke: {
             src: 'timer',
@@ -165,8 +192,12 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           },
           on: { 'timer.elapsed': 'overdue' },
         },
-        /** The runtime is killing the process, which may take up to the time limit of the call. */
-        overdue: { tags: 'overdue', meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_LIMIT_MS } },
+        overdue: {
+          description:
+            'The grace period is over. The runtime kills the process with SIGKILL, which may take up to the time limit of the call.',
+          tags: 'overdue',
+          meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_LIMIT_MS },
+        },
       },
       invoke: {
         src: 'stopContainer',
@@ -199,6 +230,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       },
     },
     awaitingRetry: {
+      description: 'The runtime could not stop the container. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -7,6 +7,7 @@ import { withEntries } from '../../../base/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeEvent } from '../../shared/events.ts';
+import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
 import { garbageOf, type NodeContext } from '../context.ts';
 import { podOfOrphan, terminatingEntry, terminationOf } from '../endings.ts';
 import { mirrorImplementations } from '../mirrors.ts';
@@ -109,6 +110,8 @@ const sourceChanged = [
 
 /** A source cannot be read. Pods of the other sources run, and pods that it may own are not terminated. */
 export const partial = activeSetup.createStateConfig({
+  description:
+    'A source cannot be read. The pods of the other sources run, and pods that it may own are not terminated.',
   tags: ['retrying', 'active'],
   meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
   entry: ['reserveResources', 'startNewPods', 'manageMirrors', 'updateMirrors'],
@@ -120,12 +123,16 @@ export const partial = activeSetup.createStateConfig({
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
-      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'updateMirrors'] },
+      {
+        actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'updateMirrors'],
+        meta: { unreached: NO_POD_BREAKS },
+      },
     ],
   },
 });
 
 export const running = activeSetup.createStateConfig({
+  description: 'All sources have listed their pods. The wanted pods run, and the others of this agent terminate.',
   tags: ['steady', 'active'],
   entry: ['terminateOrphans', 'startNewPods', 'manageMirrors', 'updateMirrors'],
   // If garbage collection fails, the node continues without it, because nothing else depends on it.
@@ -133,10 +140,15 @@ export const running = activeSetup.createStateConfig({
     src: 'garbage',
     id: 'garbage',
     input: ({ context }) => ({ nodeName: context.nodeName }),
-    onError: {},
+    onError: { meta: { unreached: NO_ACTOR_FAILS } },
   },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'] },
+    'config.podsListed': {
+      actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'],
+      meta: {
+        unreached: { reason: 'only a program that is itself a source lists its pods again; tested on its machine' },
+      },
+    },
     'config.podChanged': { actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', terminateItsOrphan] },
     'garbage.asked': { actions: 'answerGarbage' },
@@ -145,7 +157,7 @@ export const running = activeSetup.createStateConfig({
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'terminateOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
-      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'] },
+      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },
     ],
   },
 });

@@ -1,5 +1,6 @@
 /** The node is stopping. All pods terminate within their own grace periods. A part of the chart in chart.ts. */
 import { lookUp } from '../../../base/lookUp.ts';
+import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
 import { uidOf } from '../context.ts';
 import { terminationOf } from '../endings.ts';
 import { stranded } from '../own.ts';
@@ -38,6 +39,7 @@ const actions = {
 export const drainingImplementations = { guards, actions };
 
 export const draining = nodeSetup.extend(drainingImplementations).createStateConfig({
+  description: 'The node stops together with its pods, which terminate within their own grace periods.',
   tags: ['working', 'ending', 'draining'],
   meta: { waitsFor: 'its pods to terminate', until: 'deadline' },
   entry: ['endAll', 'terminateStranded'],
@@ -48,11 +50,15 @@ export const draining = nodeSetup.extend(drainingImplementations).createStateCon
     'node.ticked': { actions: ['recordFact', 'terminateStranded'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'recordDrained'] },
-      { actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod'] },
+      { actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },
     ],
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod', 'leaveLimiters'] },
-      { target: 'broken', actions: 'recordFault' },
+      {
+        guard: 'isOfPod',
+        actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod', 'leaveLimiters'],
+        meta: { unreached: NO_ACTOR_FAILS },
+      },
+      { target: 'broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
     ],
   },
 });

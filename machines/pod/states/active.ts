@@ -99,7 +99,9 @@ const launches = [
 const activeSetup = podSetup.extend(resizingImplementations).extend(activeImplementations);
 
 export const active = activeSetup.createStateConfig({
+  description: 'The pod has its sandbox, and its containers start in order and run.',
   tags: 'active',
+  meta: { region: 'run' },
   initial: 'choosing',
   on: {
     'runtime.podObserved': [
@@ -119,20 +121,26 @@ export const active = activeSetup.createStateConfig({
   always: [
     { guard: 'hasRemoved', actions: 'forgetRemoved' },
     // Possible at any time, also before the init containers have completed.
-    { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+    {
+      guard: 'hasNewEphemeral',
+      actions: 'startEphemeral',
+      meta: { unreached: { reason: 'no story adds ephemeral containers; tested on its machine' } },
+    },
   ],
   states: {
-    /**
-     * Returns to the state before the sandbox was verified, because the runtime does not show how far a restart of all
-     * containers has come.
-     */
-    asBefore: { type: 'history' },
+    asBefore: {
+      description:
+        'The sandbox still exists. The pod returns to the state before it was verified, because the runtime does not show how far a restart of all containers has come.',
+      type: 'history',
+    },
     choosing: {
+      description: 'It is decided whether init containers still have to run.',
       tags: 'working',
       always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
     },
-    /** Init containers and sidecars run one after the other (C3, C4). */
     initializing: {
+      description: 'Init containers run one after the other, each until it completes. Sidecars continue to run.',
+      meta: { rules: ['C3', 'C4'] },
       initial: 'steady',
       always: [
         { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
@@ -144,6 +152,7 @@ export const active = activeSetup.createStateConfig({
       ],
       states: {
         steady: {
+          description: 'An init container runs, or a sidecar starts up.',
           tags: 'working',
           meta: { waitsFor: 'its init containers to complete' },
           always: { guard: 'mustResizeCgroup', target: 'resizingPodCgroup' },
@@ -152,16 +161,16 @@ export const active = activeSetup.createStateConfig({
         awaitingPodCgroupRetry,
       },
     },
-    /**
-     * The restart rule of a container restarts all of them in place (C5). The pod retains its sandbox, address and
-     * volumes.
-     */
     restartingAll: {
+      description:
+        'The restart rule of a container restarts all of them in place. The pod retains its sandbox, address and volumes, and continues once all have stopped.',
       tags: 'working',
-      meta: { waitsFor: 'all its containers to stop before they restart' },
+      meta: { waitsFor: 'all its containers to stop before they restart', rules: ['C5'] },
       always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
     },
     running: {
+      description: 'All containers run, each by its own restart policy.',
+      meta: { rules: ['C9'] },
       entry: ['initialize', 'startRegular'],
       initial: 'steady',
       always: [
@@ -171,7 +180,11 @@ export const active = activeSetup.createStateConfig({
         ...launches,
       ],
       states: {
-        steady: { tags: 'steady', always: { guard: 'mustResizeCgroup', target: 'resizingPodCgroup' } },
+        steady: {
+          description: 'The pod runs as its spec says, and rests until something changes.',
+          tags: 'steady',
+          always: { guard: 'mustResizeCgroup', target: 'resizingPodCgroup' },
+        },
         resizingPodCgroup,
         awaitingPodCgroupRetry,
       },

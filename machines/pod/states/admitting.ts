@@ -6,6 +6,7 @@ import { assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
+import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
 import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
@@ -47,8 +48,9 @@ const admittingSetup = podSetup.extend(resizingImplementations).extend(admitting
 
 /** Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox. */
 export const awaitingOthers = admittingSetup.createStateConfig({
+  description: 'Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox.',
   tags: ['waiting', 'ofOthers'],
-  meta: { waitsFor: 'the agent that created its sandbox to remove it' },
+  meta: { waitsFor: 'the agent that created its sandbox to remove it', region: 'start' },
   entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
   always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
   on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
@@ -60,8 +62,10 @@ export const awaitingOthers = admittingSetup.createStateConfig({
  * meanwhile (C24).
  */
 export const recalling = admittingSetup.createStateConfig({
+  description:
+    'Restarts are counted by log files, because the runtime may have lost the last runs. Admission is requested as well, so that running containers hold the name of the pod.',
   tags: ['working', 'settingUp', 'recalling'],
-  meta: { waitsFor: 'its previous restarts to be counted' },
+  meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'], region: 'start' },
   entry: 'requestAdmission',
   invoke: {
     src: 'countRestarts',
@@ -75,34 +79,38 @@ export const recalling = admittingSetup.createStateConfig({
       // Runs that the runtime has shown and lost meanwhile are counted already.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
-    onError: 'recalled',
+    onError: { target: 'recalled', meta: { unreached: NO_FAILURE } },
   },
   on: {
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
-    'admission.refused': {},
+    'admission.refused': { meta: { unreached: RARE } },
     // A terminating pod needs the restart counts as well, but does not wait long for them.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': {
       target: 'recalling',
       reenter: true,
       actions: ['recordExceededDeadline', recordDeadlineEvent],
+      meta: { unreached: RARE },
     },
   },
 });
 
 /** Handles the commands that arrived while restarts were counted. */
 export const recalled = admittingSetup.createStateConfig({
+  description: 'The restarts are counted. Commands that arrived meanwhile take effect.',
   tags: ['working', 'settingUp'],
+  meta: { region: 'start' },
   always: [{ guard: 'mustTerminate', target: 'terminating' }, { target: 'admitting' }],
 });
 
 export const admitting = admittingSetup.createStateConfig({
+  description: 'The node checks whether the pod fits: its resources, ports, node selector and required host features.',
   tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
-  meta: { waitsFor: 'the node to admit it' },
+  meta: { waitsFor: 'the node to admit it', region: 'start' },
   entry: 'requestAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesired', 'requestAdmission'] },
+    'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARE } },
     'admission.admitted': [
       // All containers that ever will have already run under an earlier agent, so that the pod's resources are
       // released.

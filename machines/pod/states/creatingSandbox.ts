@@ -7,6 +7,7 @@ import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts'
 import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { NO_STALE_DEADLINE } from '../../shared/unreached.ts';
 import { command } from '../commands.ts';
 import type { PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordExceededGraceEvent, recordTerminationEvent } from '../recordedEvents.ts';
@@ -58,16 +59,19 @@ const actions = {
 export const creatingSandboxImplementations = { guards, actions };
 
 export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).createStateConfig({
+  description: 'A new sandbox is created once the runtime has a network and a start slot is free.',
   entry: ['spawnContainers', 'startFirst'],
   exit: 'releaseSlot',
   initial: 'choosing',
   states: {
     choosing: {
+      description: 'It is decided whether the network of the runtime has to be awaited.',
       tags: 'working',
       always: [{ guard: 'isNetworkMissing', target: 'awaitingNetwork' }, { target: 'queued' }],
     },
-    /** The return of the network arrives as an event. Meanwhile the event about the missing network is repeated. */
     awaitingNetwork: {
+      description:
+        'The network plugin is not ready. The pod waits until the runtime reports it as ready, and repeats the event about it meanwhile.',
       tags: 'waiting',
       meta: { waitsFor: 'the network of the container runtime' },
       entry: [
@@ -79,12 +83,14 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
     },
     queued: {
+      description: 'All start slots of the node are taken. The pod waits for one of them.',
       tags: 'waiting',
       meta: { waitsFor: 'a start slot' },
       entry: 'requestSlot',
       on: { 'slot.granted': 'running' },
     },
     running: {
+      description: 'The runtime creates the sandbox, and the network plugin assigns an address to it.',
       tags: 'working',
       meta: { waitsFor: 'its sandbox to be created' },
       invoke: {
@@ -126,7 +132,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
         'pod.deadlineExceeded': [
           { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
-          {},
+          { meta: { unreached: NO_STALE_DEADLINE } },
         ],
         'pod.killLimitExceeded': { guard: 'isKillLimitOver', actions: recordExceededGraceEvent },
       },

@@ -10,10 +10,13 @@ const guards = { areVolumesSettled: ({ context }: PodArgs) => areVolumesSettled(
 export const preparingImplementations = { guards };
 
 export const preparing = podSetup.extend(preparingImplementations).createStateConfig({
+  description: 'The prerequisites of the sandbox are created on the host.',
   tags: ['preparing', 'settingUp'],
+  meta: { region: 'start' },
   initial: 'directory',
   states: {
     directory: {
+      description: 'The directory of the pod is created below the root directory.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its directory to be created' },
       invoke: {
@@ -27,6 +30,7 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
       },
     },
     cgroup: {
+      description: 'The cgroup of the pod is created with the limits of the whole pod.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its cgroup to be created' },
       invoke: {
@@ -40,12 +44,14 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
       },
     },
     awaitingRetry: {
+      description: 'The directory or the cgroup could not be created. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its directory and cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'directory', 'runtime.returned': { guard: 'failedForRuntime', target: 'directory' } },
     },
     volumes: {
+      description: 'The volumes are mounted. A failed image volume blocks only the containers that mount it.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its volumes to be mounted' },
       entry: 'spawnVolumes',

@@ -5,6 +5,7 @@
 import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
+import { RARE } from '../../shared/unreached.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isSandboxLast } from '../sandbox.ts';
@@ -22,11 +23,14 @@ const guards = {
 export const resettingImplementations = { guards };
 
 export const resetting = podSetup.extend(resettingImplementations).createStateConfig({
+  description: 'The sandbox seems to be lost. Nothing starts in it until that is clear.',
+  meta: { rules: ['C8'], region: 'sandbox' },
   initial: 'verifying',
   on: { 'admission.admitted': { actions: admittedUpdateActions } },
   states: {
-    /** A list without the sandbox may be outdated. Only a query about this sandbox is conclusive. */
     verifying: {
+      description:
+        'A list of the runtime did not contain the sandbox, but may be outdated. Only a query about this sandbox is conclusive.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
@@ -46,6 +50,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       },
     },
     awaitingRetry: {
+      description: 'The runtime could not report the state of the sandbox. The query is repeated after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
@@ -55,11 +60,17 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       },
     },
     draining: {
+      description: 'The sandbox is lost. Everything that still runs in it stops, and then the pod gets a new one.',
       tags: 'working',
       meta: { waitsFor: 'the containers of its lost sandbox to stop' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
-        { guard: and(['isQuiet', 'isSandboxLast']), target: '#pod.terminating.beginning', actions: 'complete' },
+        {
+          guard: and(['isQuiet', 'isSandboxLast']),
+          target: '#pod.terminating.beginning',
+          actions: 'complete',
+          meta: { unreached: RARE },
+        },
         { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
       ],
     },

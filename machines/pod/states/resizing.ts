@@ -104,6 +104,7 @@ const restarted = {
 } as const;
 
 export const resizingPodCgroup = resizingSetup.createStateConfig({
+  description: 'The limits of the cgroup are changed, once the containers have their new resources.',
   tags: 'working',
   meta: { waitsFor: 'its cgroup to be resized' },
   invoke: {
@@ -119,6 +120,7 @@ export const resizingPodCgroup = resizingSetup.createStateConfig({
 });
 
 export const awaitingPodCgroupRetry = resizingSetup.createStateConfig({
+  description: 'The limits of the cgroup could not be changed. Another attempt follows after a delay.',
   tags: 'retrying',
   meta: { waitsFor: 'another attempt to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

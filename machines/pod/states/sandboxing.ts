@@ -55,12 +55,14 @@ export const sandboxingImplementations = { guards, actions };
 const sandboxingSetup = podSetup.extend(creatingSandboxImplementations).extend(sandboxingImplementations);
 
 export const sandboxing = sandboxingSetup.createStateConfig({
+  description: 'The pod gets a sandbox, with the network namespace and the address that its containers share.',
   tags: 'settingUp',
+  meta: { rules: ['C8'], region: 'sandbox' },
   initial: 'deciding',
   on: { 'admission.admitted': { actions: admittedUpdateActions } },
   states: {
-    /** Decides about the sandbox by what the runtime shows (C8). */
     deciding: {
+      description: 'The sandbox that the runtime shows is used again or replaced, or the first one is created.',
       tags: ['working', 'withoutContainers'],
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
@@ -77,6 +79,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       ],
     },
     adopting: {
+      description: 'The runtime has a sandbox from an earlier agent and is queried about it.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
@@ -119,6 +122,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       },
     },
     clearing: {
+      description: 'An old sandbox that cannot be used again is stopped, with everything that still runs in it.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its old sandbox to stop' },
       invoke: {
@@ -133,14 +137,16 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       },
     },
     creatingSandbox,
-    /** The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. */
     unfit: {
+      description:
+        'The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. It is replaced.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its sandbox (the last one was unusable)', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
     awaitingCreateRetry: {
+      description: 'The sandbox could not be created. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
@@ -157,6 +163,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       },
     },
     awaitingRetry: {
+      description: 'The runtime could not report or stop the sandbox. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -4,6 +4,7 @@ import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import { NO_FAILURE, NO_STALE_DEADLINE, RARE } from '../../shared/unreached.ts';
 import { command, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
@@ -106,6 +107,8 @@ export const terminatingImplementations = { guards, actions };
 const overdue = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
+  description: 'The pod terminates: containers, sandbox, volumes, cgroup and directory are removed in this order.',
+  meta: { region: 'end' },
   initial: 'containers',
   entry: 'leaveAdmission',
   // An abandoned call, or a runtime that has become available again, may create a sandbox late. It must not outlive the
@@ -116,17 +119,18 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     // No container runs or starts again, so that the metadata needs no distribution.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
-    'admission.admitted': {},
-    'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] }, {}],
+    'admission.admitted': { meta: { unreached: RARE } },
+    'pod.deadlineExceeded': [
+      { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
+      { meta: { unreached: NO_STALE_DEADLINE } },
+    ],
   },
   states: {
-    /**
-     * The grace period of the remaining containers of a completed pod starts now, however long ago the others have
-     * terminated (C10).
-     */
     beginning: {
+      description:
+        'The grace period of the remaining containers of a completed pod starts now, however long ago the others have terminated.',
       tags: 'working',
-      meta: { waitsFor: 'its grace period to start' },
+      meta: { waitsFor: 'its grace period to start', rules: ['C10'] },
       always: { guard: 'needsNoGrace', target: 'containers' },
       invoke: {
         src: 'pickTime',
@@ -138,14 +142,17 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),
         },
-        onError: 'containers',
+        onError: { target: 'containers', meta: { unreached: NO_FAILURE } },
       },
     },
     containers: {
+      description: 'The containers stop, sidecars after the containers that may need them.',
       tags: 'working',
+      meta: { rules: ['C10', 'C11'] },
       initial: 'graceful',
       states: {
         graceful: {
+          description: 'Hooks and processes may run until the end of the grace period.',
           tags: 'inGrace',
           meta: { waitsFor: 'its containers to stop', until: 'deadline' },
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
@@ -158,8 +165,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
             },
           },
         },
-        /** The remaining processes are being killed, which takes as long as the runtime needs. */
-        overdue: { meta: { waitsFor: 'its containers to stop' } },
+        overdue: {
+          description:
+            'The grace period is over. The remaining processes are being killed, which takes as long as the runtime needs.',
+          meta: { waitsFor: 'its containers to stop' },
+        },
       },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
@@ -169,8 +179,9 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: { 'pod.killLimitExceeded': overdue },
     },
     stopping: {
+      description: 'The runtime stops the sandbox, and the network plugin releases its address.',
       tags: 'working',
-      meta: { waitsFor: 'its sandbox to stop' },
+      meta: { waitsFor: 'its sandbox to stop', rules: ['C9'] },
       entry: ['recordStopped', 'releaseResources'],
       invoke: {
         src: 'stopSandboxes',
@@ -184,6 +195,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: { 'pod.killLimitExceeded': overdue },
     },
     awaitingStopRetry: {
+      description: 'The sandbox could not be stopped. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to stop its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
@@ -194,18 +206,17 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     volumes: {
+      description: 'The volumes are unmounted, because nothing uses them any longer.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its volumes to be unmounted' },
       entry: ['unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
-    /**
-     * The cgroup is removed even if the terminated pod remains, because it no longer uses resources of its QoS class
-     * (C9).
-     */
     cgroup: {
+      description:
+        'The cgroup is removed with any process left in it, even if the terminated pod remains, because it no longer uses resources of its QoS class.',
       tags: ['working', 'ended'],
-      meta: { waitsFor: 'its cgroup to be removed' },
+      meta: { waitsFor: 'its cgroup to be removed', rules: ['C9'] },
       invoke: {
         src: 'removeCgroup',
         input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
@@ -217,13 +228,18 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingCgroupRetry: {
+      description: 'The cgroup could not be removed. Another attempt follows after a delay.',
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'cgroup', 'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup' } },
+      on: {
+        'timer.elapsed': 'cgroup',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup', meta: { unreached: RARE } },
+      },
     },
-    /** Removes the runtime's objects before the pod's data, because the objects refer to the data. */
     removing: {
+      description:
+        'The runtime removes the sandbox and its dead containers, before the data of the pod to which they refer.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its sandbox to be removed' },
       invoke: {
@@ -240,8 +256,9 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         ],
       },
     },
-    /** The runtime has lost track of a container and cannot remove its sandbox before it is restarted. */
     restartingRuntime: {
+      description:
+        'The runtime has lost track of a container and cannot remove its sandbox before it is restarted. A restart is requested.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'the restart of the container runtime to be requested' },
       invoke: {
@@ -252,6 +269,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingRemoveRetry: {
+      description: 'The sandbox could not be removed. Another attempt follows after a delay.',
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
       // A restart of the runtime may have been requested meanwhile.
@@ -259,6 +277,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
+      description: 'The directory of the pod is removed. Only what this agent created there is deleted.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its directory to be removed' },
       invoke: {
@@ -269,16 +288,15 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingEraseRetry: {
+      description: 'The directory could not be removed. Another attempt follows after a delay.',
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its directory', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },
     },
-    /**
-     * The actors are stopped in batches, because a final state would stop all of them in one step, which takes half a
-     * second for a thousand actors.
-     */
     stoppingActors: {
+      description:
+        'Only the actors of the pod are left. They stop in batches, because stopping a thousand of them in one step takes half a second.',
       tags: ['working', 'ended', 'stoppingActors'],
       meta: { waitsFor: 'the actors of its containers and volumes to stop' },
       entry: 'stopActors',

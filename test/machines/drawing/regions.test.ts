@@ -1,13 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { columnsIn, isInside, regionOf, regionsOf } from '../../../machines/drawing/regions.ts';
+import { columnsIn, hasNoBox, isInside, mainPathOf, regionOf, regionsOf } from '../../../machines/drawing/regions.ts';
 import { dotted, nodesOf } from '../../../machines/drawing/ways.ts';
+import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 
 /** More are not seen at a glance. */
 const MOST_AT_A_GLANCE = 20;
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the regions of %s', (_, machine) => {
-  const states = nodesOf(machine.root).slice(1).map(dotted);
+  const nodes = nodesOf(machine.root).slice(1);
+  const states = nodes.map(dotted);
   const regions = regionsOf(machine);
 
   test('exist if it has many states', () => {
@@ -15,17 +17,11 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
     expect(new Set(regions.map(({ id }) => id)).size).toBe(regions.length);
   });
 
-  test('contain each state once, and no unknown state', () => {
-    const named = regions.flatMap(({ holds, open = [], straight = [], columns = [] }) => [
-      ...holds,
-      ...open,
-      ...straight,
-      ...columns.flat(),
-    ]);
-    expect(named.filter((state) => !states.includes(state))).toEqual([]);
-    if (regions.length > 0) expect(states.filter((state) => regionOf(regions, state) === undefined)).toEqual([]);
-    const held = regions.flatMap(({ holds }) => holds);
-    expect(new Set(held).size).toBe(held.length);
+  test('contain each state, and states name no other region', () => {
+    // Every machine here declares StateMeta as its meta type.
+    const named = nodes.flatMap(({ meta }) => (meta as StateMeta | undefined)?.region ?? []);
+    expect([...new Set(named)].toSorted()).toEqual(regions.map(({ id }) => id).toSorted());
+    if (regions.length > 0) expect(states.filter((state) => regionOf(machine, state) === undefined)).toEqual([]);
   });
 
   test('have columns of exactly their own states', () => {
@@ -33,11 +29,29 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
       const columns = columnsIn(machine, region)?.flat();
       if (columns === undefined) continue;
       expect(new Set(columns).size).toBe(columns.length);
-      const own = states.filter((state) => region === undefined || regionOf(regions, state) === region);
+      const own = nodes.filter((node) => region === undefined || regionOf(machine, dotted(node)) === region);
       const isPlaced = (state: string) => columns.some((each) => isInside(state, each));
-      const isOpen = (state: string) => region?.open?.includes(state) === true;
-      // What is folded away has its place with its parent; of an open one only what stands for itself.
-      expect(own.filter((state) => !isPlaced(state) && !isOpen(state))).toEqual([]);
+      // A collapsed state has its place with its parent. Of a state without a box, only the substates have one.
+      expect(own.filter((node) => !isPlaced(dotted(node)) && !hasNoBox(node)).map(dotted)).toEqual([]);
     }
   });
+});
+
+test('a substate may belong to a different region than its parent', () => {
+  const [container] = machines.filter(({ id }) => id === 'container');
+  if (container === undefined) throw new Error('there is no machine of containers');
+  expect(regionOf(container, 'pending.waiting')?.title).toBe('run and restart');
+  expect(regionOf(container, 'pending.reset')?.id).toBe('reset');
+  expect(regionOf(container, 'runningOn')).toBeUndefined();
+});
+
+test('only the run of a container has a main path, in the order of the chart', () => {
+  const paths = machines.flatMap((machine) =>
+    regionsOf(machine).flatMap((region) =>
+      (mainPathOf(machine, region) ?? []).map((state) => `${machine.id} ${state}`),
+    ),
+  );
+  expect(paths.filter((path) => !path.startsWith('container '))).toEqual([]);
+  expect(paths.at(0)).toBe('container pending.restarting');
+  expect(paths.at(-1)).toBe('container running.steady');
 });

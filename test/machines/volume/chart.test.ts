@@ -101,7 +101,7 @@ test('has a time limit for each call, shown by its state', () => {
   expect(story.meta()).toEqual({ waitsFor: 'its mount to complete', afterMs: mount?.limitMs });
   story.unmount();
   const [unmount] = story.ports.asked('unmountVolume');
-  expect(story.meta()).toEqual({ waitsFor: 'its unmount to complete', afterMs: unmount?.limitMs });
+  expect(story.meta()).toMatchObject({ waitsFor: 'its unmount to complete', afterMs: unmount?.limitMs });
   expect([mount?.limitMs, unmount?.limitMs]).toEqual([120_000, 1_200_000]);
 });
 

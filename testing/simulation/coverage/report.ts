@@ -11,7 +11,6 @@ import { shortStories } from '../stories/shortStories.ts';
 import type { Story } from '../stories/story.ts';
 import { Coverage, type MachineCoverage } from './coverage.ts';
 import type { KnownTransition } from './transitions.ts';
-import { reasonOf } from './unreached.ts';
 
 /** One in this many single faults is tried. */
 const FAULT_INTERVAL = 61;
@@ -66,10 +65,9 @@ const row = ({ machine, states, missedStates, transitions, missed }: MachineCove
 
 /** The row of a transition that was not taken, with the reason. */
 export function formatTransition(transition: KnownTransition): string {
-  const { from, event, to } = transition;
-  const reason = reasonOf(transition) ?? '';
+  const { from, event, to, unreached } = transition;
   const ways = to.length > 0 ? to.map((each) => `\`${each}\``).join(', ') : 'stays';
-  return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${reason} |`;
+  return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${unreached?.reason ?? ''} |`;
 }
 
 /** The line with the states of a machine that were not entered. */

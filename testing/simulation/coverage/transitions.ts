@@ -1,5 +1,7 @@
 /** The states and transitions of a machine, with keys that are stable over runs. */
-import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
+import type { Unreached } from '../../../machines/shared/unreached.ts';
 
 /** A transition of a chart. */
 export interface KnownTransition {
@@ -12,6 +14,8 @@ export interface KnownTransition {
   readonly index: number;
   /** The target states. Empty for a transition without target. */
   readonly to: readonly string[];
+  /** Why no simulation takes the transition. Undefined if one does. */
+  readonly unreached?: Unreached | undefined;
 }
 
 const statePath = (node: AnyStateNode): string => node.path.join('.');
@@ -28,6 +32,15 @@ export function takenKey(source: AnyStateNode, eventType: string, transition: un
   return keyOf({ machine: source.machine.id, from: statePath(source), event: eventType, index });
 }
 
+/** Returns the reason in the `meta` of a transition or state. */
+const unreachedIn = (meta: unknown): Unreached | undefined =>
+  // Every machine here declares StateMeta as its meta type.
+  (meta as StateMeta | undefined)?.unreached;
+
+/** Returns the reason that a state or the innermost state around it declares for all of its transitions. */
+const unreachedOf = (node: AnyStateNode): Unreached | undefined =>
+  unreachedIn(node.meta) ?? (node.parent && unreachedOf(node.parent));
+
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
 
 /** The states of a machine without the root, outer states first. */
@@ -40,13 +53,14 @@ export const statesOf = (machine: AnyStateMachine): string[] =>
 /** All transitions of a machine, those of outer states first. */
 export function transitionsOf(machine: AnyStateMachine): KnownTransition[] {
   return nodesOf(machine.root).flatMap((node) => {
-    const known = (event: string, all: readonly { readonly target?: readonly AnyStateNode[] | undefined }[]) =>
-      all.map(({ target = [] }, index) => ({
+    const known = (event: string, all: readonly AnyTransitionDefinition[]) =>
+      all.map(({ target = [], meta }, index) => ({
         machine: machine.id,
         from: statePath(node),
         event,
         index,
         to: target.map(statePath),
+        unreached: unreachedIn(meta) ?? unreachedOf(node),
       }));
     const onEvents = [...node.transitions].flatMap(([event, all]) => known(event, all));
     return [...onEvents, ...known('', node.always ?? [])];
