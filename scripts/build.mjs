@@ -10,6 +10,7 @@ import { buildPage, pageDirectory } from './buildPage.mjs';
 import { logCallers } from './logCallers.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
+import { withoutDescriptions } from './withoutDescriptions.ts';
 
 const dist = join(root, 'dist');
 const main = join(root, 'cli/main.ts');
@@ -114,7 +115,7 @@ const daemon = {
   minifySyntax: true,
   legalComments: 'none',
   define: { ...common.define, 'import.meta.dirname': '__dirname' },
-  plugins: [noOtherCommands, ...common.plugins],
+  plugins: [noOtherCommands, withoutDescriptions, ...common.plugins],
   write: false,
 };
 
