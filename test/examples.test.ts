@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { settled } from '../actors/sources/manifest/settledTexts.ts';
-import { EMPTY_TEXT, takenIn } from '../actors/sources/textDocuments.ts';
+import { resolveTexts } from '../actors/sources/manifest/resolveTexts.ts';
+import { EMPTY_TEXT, updateText } from '../actors/sources/textDocuments.ts';
 import { withDefaults } from '../kubernetes/api/defaults.ts';
 import { readManifest } from '../kubernetes/api/manifest.ts';
 import { staticPod } from '../kubernetes/api/staticPod.ts';
@@ -44,8 +44,8 @@ describe('every example can run beside every other one, without a registry', () 
 
 test('that of a node without a cluster brings the ConfigMap and the Secret that its pod names', async () => {
   const file = path.join(folder, '..', 'standalone', 'notes.yaml');
-  const text = await takenIn(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
-  const { pods, objects, problems, warnings } = settled(new Map([[file, text]]), new Map(), {
+  const text = await updateText(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
+  const { pods, objects, problems, warnings } = resolveTexts(new Map([[file, text]]), new Map(), {
     word: 'file',
     searched: folder,
   });

@@ -7,7 +7,7 @@ import type { ObjectType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { tellingSteps } from '../sources/sourceNews.ts';
+import { stepReporter } from '../sources/sourceReporters.ts';
 
 export interface Watch<Cached = KubeObject> {
   /** The kind of the objects, shown to users. */
@@ -41,7 +41,7 @@ export function runWatch<Cached>(
 ): Promise<void> {
   const { clock, signal } = context;
   const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
-  const reportStep = tellingSteps(onState, { clock, signal, place });
+  const reportStep = stepReporter(onState, { clock, signal, place });
   const reflector = new Reflector<Cached>({
     ...watch,
     ...context,

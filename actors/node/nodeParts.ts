@@ -28,7 +28,7 @@ import type { RestartRuntime } from '../services/containers/lostTasks.ts';
 import type { Network } from '../services/http/network.ts';
 import type { FindCredentials } from '../services/images/nodeCredentials.ts';
 import type { StartThread } from '../sources/manifest/manifestReader.ts';
-import type { OnManifestProblem } from '../sources/sourceNews.ts';
+import type { OnManifestProblem } from '../sources/sourceReporters.ts';
 import type { StateChange } from '../status/sinceMap.ts';
 import type { StatusSink } from '../status/statusReports.ts';
 import type { openNodeStore } from '../store/durableFacts.ts';

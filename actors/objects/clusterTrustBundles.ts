@@ -15,7 +15,7 @@ import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objec
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { withTimeout } from '../services/withTimeout.ts';
-import { tellingSteps } from '../sources/sourceNews.ts';
+import { stepReporter } from '../sources/sourceReporters.ts';
 import { SharedCall } from './cache/sharedCall.ts';
 
 interface BundleParts {
@@ -137,7 +137,7 @@ export class ClusterTrustBundles implements WatchedBundles {
     const ending = new AbortController();
     const onState = (state: SourceState) => this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state });
     const how = { clock: this.#parts.clock, signal: ending.signal, place: 'those of its cluster' };
-    return { ending, tell: tellingSteps(onState, how) };
+    return { ending, tell: stepReporter(onState, how) };
   }
 
   #useOf(uid: string, projection: TrustBundleProjection): Use {

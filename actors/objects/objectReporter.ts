@@ -6,7 +6,7 @@ import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { tellingSteps } from '../sources/sourceNews.ts';
+import { stepReporter } from '../sources/sourceReporters.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 import { countsOf, type Lacking } from './objectCounts.ts';
 
@@ -73,7 +73,7 @@ export class ObjectReporter {
   }
 
   #startKind(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): KindState {
-    const tell = tellingSteps((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
+    const tell = stepReporter((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
       clock: this.#clock,
       signal,
       place: `the ${kind}s that its pods name`,

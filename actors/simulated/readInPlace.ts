@@ -1,9 +1,9 @@
 import type { StartThread } from '../sources/manifest/manifestReader.ts';
-import { allManifestsIn } from '../sources/manifest/manifestText.ts';
+import { parseAllManifests } from '../sources/manifest/manifestText.ts';
 
 /** Reads large manifests where it stands, without a thread. */
 export const readInPlace: StartThread = () => ({
   isAlive: true,
-  read: async (text) => [...allManifestsIn(text)],
-  end: () => {},
+  read: async (text) => [...parseAllManifests(text)],
+  terminate: () => {},
 });

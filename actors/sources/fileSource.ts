@@ -9,73 +9,85 @@ import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { createAlarm } from '../alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifest/manifestDirectory.ts';
-import { LARGEST_TEXT } from './manifest/manifestLimits.ts';
-import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifest/manifestSet.ts';
-import { A_DIRECTORY, type FoundText, isUnread, orAbsent, readTextFile, TooLargeFile } from './yaml/textFile.ts';
+import { MAX_TEXT_BYTES } from './manifest/manifestLimits.ts';
+import {
+  ManifestFiles,
+  type ManifestFilesOptions,
+  type ManifestSet,
+  type SourceDetails,
+} from './manifest/manifestSet.ts';
+import {
+  DIRECTORY_NOT_FILE,
+  isUnread,
+  readTextFile,
+  type TextFile,
+  TooLargeFile,
+  undefinedIfMissing,
+} from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
-/** A file that is still being written says so again within this time. */
+/** Delay after which a changed file counts as written. Each further change restarts it. */
 const SETTLE_MS = 5;
-/** And one that was made a moment ago is written within this time. */
+/** Time within which a new file may still be empty. */
 const EMPTY_MS = 500;
-const NO_RECURSION = `${A_DIRECTORY}: subdirectories of the manifest path are not read`;
-/** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
-const FILES_AT_ONCE = 8;
-/** What may fail beside the single files; no path is like it. */
+const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path are not read`;
+/** Maximum number of files per set, so that the first of many pods start while the other files are read. */
+const BATCH_SIZE = 8;
+/** Keys of activities other than reading a file. They differ from every path. */
 const LISTING = 'list';
 const INOTIFY = 'inotify';
 const CLASSES = 'RuntimeClasses';
-const NOTHING_THERE = 'no such file or directory: no pods are read from here until it exists';
-/** Error codes of readlink on a path that is no link, or that nothing exists at. */
+const NO_SUCH_PATH = 'no such file or directory: no pods are read from here until it exists';
+/** Error codes of `readlink` on a path that is not a link or does not exist. */
 const NOT_A_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
-/** Reading several that are larger one after the other could hold up the event loop. */
-const SHORT = 1_024;
+/** Number of characters above which the source yields to the event loop after a file. */
+const YIELD_CHARACTERS = 1_024;
 
 export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient'> {
-  /** A directory of manifests or one file; both may come and go. */
+  /** A directory of manifests or a single file. It may be created or removed at any time. */
   readonly path: string;
-  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  /** Whether references to objects of an API server are accepted if the pod can run without them. */
   readonly isLenient?: boolean;
-  /** How often all is listed, in milliseconds, beside what inotify tells. */
-  readonly listEveryMs: number;
-  /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: they are taken as they are. */
+  /** Interval between full lists in milliseconds, in addition to inotify. */
+  readonly listIntervalMs: number;
+  /** Reads the RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the full set once after the start and after each change, and with what is found beside it. */
-  readonly onSet: (set: ManifestSet, beside: Beside) => void;
-  /** Told where it has come to whenever it has nothing to do now. */
+  /** Called with the full set and its details initially and after each change. */
+  readonly onSet: (set: ManifestSet, details: SourceDetails) => void;
+  /** Called with the source's state whenever it has nothing to do at present. */
   readonly onState: (step: SourceStep) => void;
 }
 
-/** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
+/** Watches the static pods of a path with inotify and periodic lists, until the signal aborts. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
   const { signal, onSet, onState } = options;
   const source = new FileSource(options);
-  const end = () => source.end();
-  signal.addEventListener('abort', end, { once: true });
+  const stop = () => source.stop();
+  signal.addEventListener('abort', stop, { once: true });
   try {
     while (!signal.aborted) {
       await source.read();
-      const set = signal.aborted ? undefined : source.take();
-      if (set !== undefined) onSet(set, source.files.beside());
+      const set = signal.aborted ? undefined : source.takeChangedSet();
+      if (set !== undefined) onSet(set, source.files.details());
       if (signal.aborted) return;
       onState(source.state());
       await source.untilDue();
     }
   } finally {
-    signal.removeEventListener('abort', end);
-    source.end();
+    signal.removeEventListener('abort', stop);
+    source.stop();
   }
 }
 
 const UNNAMEABLE = { message: 'the name is not UTF-8', hidesPods: false };
 
-/** Why something can not be read or watched. */
-interface Trouble {
+/** The reason why a path cannot be read or watched. */
+interface ReadFailure {
   readonly message: string;
-  /** There may be pods in it. */
+  /** Whether the path may contain pods. */
   readonly hidesPods: boolean;
 }
 
@@ -85,26 +97,26 @@ class FileSource {
   readonly #path: string;
   readonly #disk: FileSystem;
   readonly #clock: Clock;
-  /** By which files and lists are due. */
-  readonly #steady: SteadyClock;
+  /** Clock for the deadlines of files and lists. */
+  readonly #steadyClock: SteadyClock;
   readonly #signal: AbortSignal;
   readonly #alarm;
-  /** When each file that changed may be read, by its name in the directory. */
-  readonly #due = new Map<string, number>();
-  /** How often the entry of each file was created, removed or renamed since the file was read, by its name. */
+  /** Time at which each changed file may be read, keyed by its name in the directory. */
+  readonly #dueAt = new Map<string, number>();
+  /** Number of times that each file was created, removed or renamed since it was read, keyed by name. */
   readonly #entryChanges = new Map<string, number>();
-  /** The inode of each file that was read, by its path. */
+  /** The inode of each file that was read, keyed by path. */
   readonly #inodes = new Map<string, number>();
-  /** Since when files have been seen to be empty. */
+  /** Time since which each file has been empty, keyed by path. */
   readonly #emptySince = new Map<string, number>();
-  /** What can not be read or watched, and why: each is told once. */
-  readonly #problems = new Map<string, Trouble>();
-  /** Whether all has been read once: a pod of which nothing was read after the start may run. */
+  /** Paths and activities that fail, with the reasons. Each is reported once. */
+  readonly #problems = new Map<string, ReadFailure>();
+  /** Whether all files have been read once. Before that, running pods may be missing from the set. */
   #isComplete = false;
   #classes: RuntimeClasses | undefined;
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
-  #isThere = false;
+  #exists = false;
   #watched: { place: ManifestPlace; watcher: DirectoryWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
@@ -114,73 +126,75 @@ class FileSource {
     this.#path = path;
     this.#disk = options.files;
     this.#clock = clock;
-    this.#steady = steadyClock(clock);
+    this.#steadyClock = steadyClock(clock);
     this.#signal = signal;
-    this.#alarm = createAlarm(this.#steady);
-    this.#listAt = this.#steady.now();
+    this.#alarm = createAlarm(this.#steadyClock);
+    this.#listAt = this.#steadyClock.now();
   }
 
-  end(): void {
+  stop(): void {
     this.#unwatch();
     this.#alarm.ring();
   }
 
-  /** The set, where it has changed. */
-  take(): ManifestSet | undefined {
-    const set = this.files.take();
+  /** Returns the set if it has changed. */
+  takeChangedSet(): ManifestSet | undefined {
+    const set = this.files.takeChangedSet();
     if (set === undefined) return undefined;
     this.#isComplete ||= ![...this.#problems.values()].some(({ hidesPods }) => hidesPods);
     return this.#isComplete ? set : { ...set, isPartial: true };
   }
 
-  /** What it waits for now. Files that cannot be read are told as problems of their own. */
+  /** Returns what the source is waiting for. Unreadable files are reported as problems instead. */
   state(): SourceStep {
-    const now = this.#steady.now();
-    const until = this.#steady.toWallTime(this.#listAt);
-    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what)?.message);
+    const now = this.#steadyClock.now();
+    const until = this.#steadyClock.toWallTime(this.#listAt);
+    const [listing, inotify] = [LISTING, INOTIFY].map((key) => this.#problems.get(key)?.message);
     if (listing !== undefined) return { state: 'failing', until, failure: listing };
-    if (!this.#isThere) return { state: 'absent', until };
-    const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
-    const held = written.filter((at) => at > now);
-    if (held.length > 0) return { state: 'settling', until: this.#steady.toWallTime(Math.min(...held)) };
+    if (!this.#exists) return { state: 'absent', until };
+    const settleTimes = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
+    const pendingTimes = settleTimes.filter((time) => time > now);
+    if (pendingTimes.length > 0)
+      return { state: 'settling', until: this.#steadyClock.toWallTime(Math.min(...pendingTimes)) };
     return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
   }
 
   untilDue(): Promise<void> {
-    return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));
+    return this.#alarm.wait(Math.min(this.#listAt, ...this.#dueAt.values()));
   }
 
-  /** Reads what is due: everything when a list is, else some of the files that have settled. */
+  /** Reads what is due. Either a full list, or some of the files that have settled. */
   async read(): Promise<void> {
     await this.#attempt(CLASSES, async () => {
       this.#classes = await this.#options.readClasses?.();
     });
-    const now = this.#steady.now();
-    // A pod would be admitted without the overhead and tolerations of its RuntimeClass, so the classes are read first.
+    const now = this.#steadyClock.now();
+    // Read the classes first, because otherwise pods would be admitted without the overhead and tolerations of their
+    // RuntimeClass.
     if (this.#problems.has(CLASSES) && this.#classes === undefined) {
       this.#listAt = Math.max(this.#listAt, now + FIRST_RETRY_MS);
       return;
     }
     if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
-    const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
-    for (const name of settled) this.#due.delete(name);
+    const settled = [...this.#dueAt].flatMap(([name, dueAt]) => (dueAt <= now ? [name] : [])).slice(0, BATCH_SIZE);
+    for (const name of settled) this.#dueAt.delete(name);
     const directory = this.#watched?.place.directory;
     if (directory === undefined) return;
     const recreated = await this.#takeRecreated(directory, settled);
     for (const name of recreated) {
       this.#forget(join(directory, name));
-      this.#due.set(name, now);
+      this.#dueAt.set(name, now);
     }
-    const others = settled.filter((name) => !recreated.has(name));
-    await this.#readFiles(others.map((name) => join(directory, name)));
+    const changed = settled.filter((name) => !recreated.has(name));
+    await this.#readFiles(changed.map((name) => join(directory, name)));
   }
 
   /**
-   * Finds the files that were removed and created again since they were read. For a kubelet that is a removal and a new
-   * start, whatever they hold, because it handles each event by itself (`produceWatchEvent` in
-   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, so that a set without them comes first. A file
-   * that is renamed over another changes its entry once. If that was done several times, the file was changed after it was
-   * last written (ctime), and its inode is a new one.
+   * Finds files that were removed and recreated since they were read. For a kubelet this is a removal and a start,
+   * whatever their content, because it handles each event individually (`produceWatchEvent` in
+   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, so that a set without them is published
+   * first. Renaming another file over a file changes its entry only once. After several such renames, the file has a
+   * new inode and its status has changed after its content (ctime).
    */
   async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreated = new Set<string>();
@@ -190,7 +204,7 @@ class FileSource {
       const file = join(directory, name);
       const inode = this.#inodes.get(file);
       if (count < 2 || inode === undefined) continue;
-      const stats = await orAbsent(() => this.#disk.stat(file));
+      const stats = await undefinedIfMissing(() => this.#disk.stat(file));
       if (stats === undefined) continue;
       const isRenamedOver = stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
       if (!isRenamedOver) recreated.add(name);
@@ -199,80 +213,80 @@ class FileSource {
   }
 
   async #list(now: number): Promise<void> {
-    this.#listAt = now + this.#options.listEveryMs;
+    this.#listAt = now + this.#options.listIntervalMs;
     const place = await locateManifests(this.#disk, this.#path);
     if (this.#signal.aborted) return;
-    this.#isThere = place !== undefined;
-    if (place === undefined) return this.#absent(now);
+    this.#exists = place !== undefined;
+    if (place === undefined) return this.#onMissing(now);
     this.#retryMs = FIRST_RETRY_MS;
-    this.files.odd(this.#path);
+    this.files.setNotice(this.#path);
     await this.#attempt(INOTIFY, () => this.#watch(place), `inotify on ${place.directory}`);
     const { files, unnameable } = await listManifests(this.#disk, place);
-    // What is being written has its own time.
-    await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));
+    // Files that are still being written are read when they are due.
+    await this.#readFiles(files.filter((file) => !this.#dueAt.has(basename(file))));
     if (this.#signal.aborted) return;
     const present = new Set(files);
-    this.files.keepOnly(present);
+    this.files.retainOnly(present);
     this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
     retainKeys(this.#emptySince, present);
     retainKeys(this.#inodes, present);
     for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
   }
 
-  /** Nothing is at the path: an empty set, and another look soon, then ever later. */
-  #absent(now: number): void {
+  /** Publishes an empty set, because the path does not exist, and checks it again with increasing delays. */
+  #onMissing(now: number): void {
     this.#unwatch();
-    this.#due.clear();
-    this.files.keepOnly(new Set());
+    this.#dueAt.clear();
+    this.files.retainOnly(new Set());
     this.#forgetProblems(this.#path, new Set());
-    this.files.odd(this.#path, NOTHING_THERE);
+    this.files.setNotice(this.#path, NO_SUCH_PATH);
     this.#listAt = now + this.#retryMs;
-    this.#retryMs = Math.min(this.#options.listEveryMs, this.#retryMs * 2);
+    this.#retryMs = Math.min(this.#options.listIntervalMs, this.#retryMs * 2);
   }
 
-  /** The files of a place whose problems are over because they are gone. */
+  /** Removes the problems of files that no longer exist. */
   #forgetProblems(directory: string, present: ReadonlySet<string>): void {
-    for (const what of this.#problems.keys()) {
-      if ((what !== this.#path && dirname(what) !== directory) || present.has(what)) continue;
-      this.#problems.delete(what);
-      this.files.readable(what);
+    for (const key of this.#problems.keys()) {
+      if ((key !== this.#path && dirname(key) !== directory) || present.has(key)) continue;
+      this.#problems.delete(key);
+      this.files.setReadable(key);
     }
   }
 
-  /** Some files at a time, so that never all are held in memory; what they hold is taken in one by one. */
+  /** Reads files in batches, so that not all are in memory at once, and processes them one by one. */
   async #readFiles(files: readonly string[]): Promise<void> {
-    for (let at = 0; at < files.length && !this.#signal.aborted; at += FILES_AT_ONCE) {
-      const found = files.slice(at, at + FILES_AT_ONCE).map((file) => {
+    for (let start = 0; start < files.length && !this.#signal.aborted; start += BATCH_SIZE) {
+      const batch = files.slice(start, start + BATCH_SIZE).map((file) => {
         const reading = readTextFile(this.#disk, file, { signal: this.#signal });
-        // Whoever waits for it hears of it.
+        // The error is handled where `reading` is awaited.
         reading.catch(() => {});
         return { file, reading };
       });
-      for (const { file, reading } of found)
-        await this.#attempt(file, async () => this.#take(file, await this.#whole(file, reading)));
+      for (const { file, reading } of batch)
+        await this.#attempt(file, async () => this.#update(file, await this.#readLarge(file, reading)));
     }
   }
 
-  /** Large ones are held one at a time. */
-  #whole(file: string, reading: Promise<FoundText>): Promise<FoundText> {
+  /** Waits for the text of a file, and reads large files with a higher limit, one at a time. */
+  #readLarge(file: string, reading: Promise<TextFile>): Promise<TextFile> {
     return reading.catch((error: unknown) => {
       if (!(error instanceof TooLargeFile)) throw error;
-      return readTextFile(this.#disk, file, { signal: this.#signal, largest: LARGEST_TEXT });
+      return readTextFile(this.#disk, file, { signal: this.#signal, maxBytes: MAX_TEXT_BYTES });
     });
   }
 
-  async #take(file: string, found: FoundText): Promise<void> {
+  async #update(file: string, content: TextFile): Promise<void> {
     if (this.#signal.aborted) return;
-    if (found === undefined || 'noFile' in found) this.#forget(file);
-    if (found === undefined) return this.#assertNoLink(file);
-    if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
-    if (this.#isBegun(file, found.text)) return;
-    this.#inodes.set(file, found.ino);
-    await this.files.update(file, found, this.#clock.now(), this.#classes);
-    if (found.text.length > SHORT) await this.#options.nextTurn();
+    if (content === undefined || 'noFile' in content) this.#forget(file);
+    if (content === undefined) return this.#assertNoLink(file);
+    if ('noFile' in content) throw new Error(content.noFile === DIRECTORY_NOT_FILE ? NO_RECURSION : content.noFile);
+    if (this.#isUnwritten(file, content.text)) return;
+    this.#inodes.set(file, content.ino);
+    await this.files.update(file, content, this.#clock.now(), this.#classes);
+    if (content.text.length > YIELD_CHARACTERS) await this.#options.nextTurn();
   }
 
-  /** Throws if a file that does not exist is a link, so that a manifest with a wrong target is not ignored silently. */
+  /** Throws if a missing file is a dangling link, so that it is not ignored silently. */
   async #assertNoLink(file: string): Promise<void> {
     const target = await this.#disk.readlink(file).catch((error: unknown) => {
       if (NOT_A_LINK.has(errorCode(error) ?? '')) return undefined;
@@ -287,47 +301,47 @@ class FileSource {
     this.files.remove(file);
   }
 
-  /** Whether a file is empty and may only be so until it is written: it is looked at again before that is a mistake. */
-  #isBegun(file: string, text: string): boolean {
+  /** Whether a file is empty but may not have been written yet. It is read again before this counts as a problem. */
+  #isUnwritten(file: string, text: string): boolean {
     if (text.trim() !== '') {
       this.#emptySince.delete(file);
       return false;
     }
-    const now = this.#steady.now();
+    const now = this.#steadyClock.now();
     const since = this.#emptySince.get(file) ?? now;
     this.#emptySince.set(file, since);
     if (now - since >= EMPTY_MS) return false;
-    this.#due.set(basename(file), since + EMPTY_MS);
+    this.#dueAt.set(basename(file), since + EMPTY_MS);
     return true;
   }
 
-  /** Does something that the file system may refuse; the refusal is told once, until it succeeds again. */
-  async #attempt(what: string, action: () => void | Promise<void>, file = what): Promise<void> {
+  /** Runs an action and reports its failure once, until it succeeds again. */
+  async #attempt(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
     try {
       await action();
-      if (this.#problems.delete(what)) this.files.readable(what);
+      if (this.#problems.delete(key)) this.files.setReadable(key);
     } catch (error) {
-      const trouble = {
+      const failure = {
         message: messageOf(error),
-        hidesPods: what === LISTING || (what !== INOTIFY && isUnread(error)),
+        hidesPods: key === LISTING || (key !== INOTIFY && isUnread(error)),
       };
-      this.#report(what, file, trouble, `it can be read: retried every ${goDuration(this.#options.listEveryMs)}`);
+      this.#report(key, file, failure, `it can be read: retried every ${goDuration(this.#options.listIntervalMs)}`);
     }
   }
 
-  #report(what: string, file: string, trouble: Trouble, until: string): void {
-    const { message } = trouble;
-    if (this.#signal.aborted || this.#problems.get(what)?.message === message) return;
-    this.#problems.set(what, trouble);
-    this.files.unreadable(what, { file, path: '', message, until });
+  #report(key: string, file: string, failure: ReadFailure, until: string): void {
+    const { message } = failure;
+    if (this.#signal.aborted || this.#problems.get(key)?.message === message) return;
+    this.#problems.set(key, failure);
+    this.files.setUnreadable(key, { file, path: '', message, until });
   }
 
   #watch(place: ManifestPlace): void {
     if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
     this.#unwatch();
     const watcher = this.#disk.watch(place.directory, {
-      onChange: (name, change) => this.#heard(place, name, change),
-      onError: () => this.#lost(),
+      onChange: (name, change) => this.#onChange(place, name, change),
+      onError: () => this.#onWatchLost(),
     });
     this.#watched = { place, watcher };
   }
@@ -338,21 +352,22 @@ class FileSource {
     this.#entryChanges.clear();
   }
 
-  #lost(): void {
+  #onWatchLost(): void {
     this.#unwatch();
-    this.#listAt = Math.min(this.#listAt, this.#steady.now() + FIRST_RETRY_MS);
+    this.#listAt = Math.min(this.#listAt, this.#steadyClock.now() + FIRST_RETRY_MS);
     this.#alarm.ring();
   }
 
-  #heard(place: ManifestPlace, name: string | null, change: DirectoryChange): void {
-    const now = this.#steady.now();
-    // Of a name that is not UTF-8 only a list can tell what it is.
+  #onChange(place: ManifestPlace, name: string | null, change: DirectoryChange): void {
+    const now = this.#steadyClock.now();
+    // Only a list can identify a file whose name is not valid UTF-8.
     if (name?.includes('\ufffd')) this.#listAt = now;
     else if (name !== null && isManifestName(place, name)) {
-      this.#due.set(name, now + SETTLE_MS);
+      this.#dueAt.set(name, now + SETTLE_MS);
       if (change === 'entry') this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
     }
-    // The directory itself, or the link that a mounted volume swaps to change all its files at once.
+    // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at
+    // once.
     if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
     this.#alarm.ring();
   }

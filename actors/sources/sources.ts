@@ -1,4 +1,4 @@
-/** Where pods come from: each source tells its pods, side by side with the others. */
+/** The sources of pods, which run independently of each other. */
 
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -17,10 +17,10 @@ import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './http/httpSource.ts';
-import { keyOf, withoutSecrets } from './http/urlSecrets.ts';
+import { urlKey, withoutSecrets } from './http/urlSecrets.ts';
 import { createManifestReader, type ReadManifests, type StartThread } from './manifest/manifestReader.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';
-import { type OnManifestProblem, tellingProblems, tellingState } from './sourceNews.ts';
+import { type OnManifestProblem, problemReporter, sourceStateReporter } from './sourceReporters.ts';
 
 const FILE_CHECK_MS = 20_000;
 
@@ -28,36 +28,36 @@ export interface SourceParts {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly network: Pick<Network, 'fetch'>;
-  /** Where manifests are. */
+  /** The file system that contains the manifests. */
   readonly files: FileSystem;
   readonly store: NodeStore;
-  /** What the store held at the start. */
+  /** The stored facts at the start. */
   readonly durable: DurableFacts;
-  /** The directory of static pods, or one manifest; absent: none. */
+  /** The directory of static pods, or a single manifest. */
   readonly staticPodPath?: string;
-  /** How often the whole directory is listed, in milliseconds; absent: as often as a kubelet does. */
+  /** Interval between full lists of the directory, in milliseconds. Defaults to the kubelet's. */
   readonly fileCheckMs?: number;
-  /** A URL that lists pods; absent: none. */
+  /** A URL that lists pods. */
   readonly manifestUrl?: ManifestUrl;
-  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  /** Whether references to objects of an API server are accepted if the pod can run without them. */
   readonly isLenient?: boolean;
-  /** Reads the RuntimeClasses that pods may name; absent: there are none. */
+  /** Reads the RuntimeClasses that pods may reference. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
-  /** Starts the thread that large manifests are read in; absent: a real one. */
+  /** Starts the thread that parses large manifests. Defaults to a worker thread. */
   readonly startThread?: StartThread;
-  /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
+  /** Yields to other tasks of the event loop. Defaults to one turn of the event loop. */
   readonly nextTurn?: () => Promise<void>;
-  /** The cluster that the node belongs to; absent: none. */
+  /** The cluster that the node belongs to, if any. */
   readonly cluster?: NodeParts['cluster'];
-  /** What that says of the node, if there is one. */
+  /** The node's own Node in the cluster. */
   readonly ownNode?: Pick<OwnNode, 'listed'>;
-  /** Keeps the ConfigMaps and Secrets of manifests; absent: nobody asks for them. */
+  /** Stores the ConfigMaps and Secrets of manifests. */
   readonly localObjects?: Pick<LocalObjects, 'put' | 'start' | 'previousObjects'>;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
-  /** Told which file each static pod is in, by uid, whenever that changes. */
+  /** Called with the path of each static pod's file, keyed by UID, whenever one changes. */
   readonly onFiles?: ((files: ReadonlyMap<string, string>) => void) | undefined;
-  /** Told of each problem and warning in a manifest once. */
+  /** Called once for each problem and warning in a manifest. */
   readonly onManifestProblem?: OnManifestProblem;
 }
 
@@ -71,38 +71,38 @@ export const sourcePlaces = ({
     ...(manifestUrl === undefined ? [] : [['http', withoutSecrets(manifestUrl.url)] as const]),
   ]);
 
-/** All sources as one feed; a fault in one ends no other. */
+/** Runs all sources as one feed. A failure of one does not affect the others. */
 export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
     const { clock, startThread } = parts;
     parts.localObjects?.start(send, options.signal);
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
     const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests), ...apiSource(parts)];
-    const follow = async (source: Feed) => source(send, options);
-    await Promise.all(sources.map((source) => follow(source).catch((error) => parts.onError('sources', error))));
+    const runSource = async (source: Feed) => source(send, options);
+    await Promise.all(sources.map((source) => runSource(source).catch((error) => parts.onError('sources', error))));
   };
 }
 
-/** The pods that an API server has for the node, where there is one; admission has to know the Node first. */
+/** Returns the feed of the API server's pods, if there is a cluster. Admission needs the Node first. */
 function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError, onManifestProblem }: SourceParts): Feed[] {
   if (cluster === undefined) return [];
   const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
-  const follow: Feed = async (send, options) => {
-    // The server may run on this very node: what runs here without it waits for no word of it.
+  const feed: Feed = async (send, options) => {
+    // The API server may itself run as a pod on this node, so other sources do not wait for it.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
     await ownNode?.listed(options.signal);
-    if (!options.signal.aborted) await pods(tellingProblems(onManifestProblem, send), options);
+    if (!options.signal.aborted) await pods(problemReporter(onManifestProblem, send), options);
   };
-  return [follow];
+  return [feed];
 }
 
-/** Static pods from files; nothing at all when no path is given. */
+/** Returns the feed of static pods from files. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS } = parts;
   const { onError, onFiles, localObjects } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
-    const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
+    const { common, onState } = createReporters('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
     const lastObjects = await localObjects?.previousObjects('file');
     if (signal.aborted) return;
     const watching = watchManifests({
@@ -113,33 +113,39 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       path,
       onSet: (set, { files, objects }) => {
         onFiles?.(files);
-        // Before its pods ask for them.
+        // Store the objects before the pods that request them.
         localObjects?.put('file', objects);
         common.onSet(set);
       },
-      listEveryMs: fileCheckMs,
+      listIntervalMs: fileCheckMs,
       lastGood: durable.manifests,
       ...(lastObjects === undefined ? {} : { lastObjects }),
       onManifest: ({ file, manifest }) => {
-        const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
-        kept.catch((error) => onError('store', error));
+        const written = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
+        written.catch((error) => onError('store', error));
       },
     });
-    await orBroken(watching, signal, onState);
+    await reportBroken(watching, signal, onState);
   };
 }
 
-/** Static pods from a URL; nothing at all when none is given. */
+/** Returns the feed of static pods from a URL. */
 function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { durable, store, manifestUrl, network, onError, localObjects } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
     const { url, everyMs } = manifestUrl;
-    const key = keyOf(url);
-    const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
-    for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
-    const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send, signal });
-    const left = await localObjects?.previousObjects('http');
+    const key = urlKey(url);
+    const logFailure = (written: Promise<void>) => void written.catch((error) => onError('store', error));
+    for (const storedKey of durable.fetched.keys())
+      if (storedKey !== key) logFailure(store.remove('fetched', storedKey));
+    const { common, onState, report } = createReporters('http', parts, {
+      place: withoutSecrets(url),
+      everyMs,
+      send,
+      signal,
+    });
+    const previousObjects = await localObjects?.previousObjects('http');
     if (signal.aborted) return;
     const watching = watchManifestUrl({
       ...common,
@@ -152,25 +158,28 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         common.onSet(set);
       },
       lastGood: durable.fetched.get(key),
-      lastObjects: left?.get(withoutSecrets(url)),
-      onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
-      onGood: (pods) => keep(store.write('fetched', key, [...pods])),
+      lastObjects: previousObjects?.get(withoutSecrets(url)),
+      onUnread: (problems) => report({ type: 'config.sourceUnread', source: 'http', problems }),
+      onGood: (pods) => logFailure(store.write('fetched', key, [...pods])),
     });
-    await orBroken(watching, signal, onState);
+    await reportBroken(watching, signal, onState);
   };
 }
 
-/** What all sources have in common: what they know of the node, and whom they tell of their pods and of themselves. */
-function following(
+/** Returns the options that all sources share, and the functions that report their pods and state. */
+function createReporters(
   source: string,
   parts: SourceParts,
-  { send, ...own }: Omit<Parameters<typeof tellingState>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
+  {
+    send,
+    ...reporterOptions
+  }: Omit<Parameters<typeof sourceStateReporter>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
 ) {
   const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient } = parts;
   const readClasses = admittingClasses(parts);
   const changes = changesOf(source, clock);
-  const tell = tellingProblems(parts.onManifestProblem, send);
-  const onState = tellingState(send, source, { ...own, clock });
+  const report = problemReporter(parts.onManifestProblem, send);
+  const onState = sourceStateReporter(send, source, { ...reporterOptions, clock });
   const common = {
     nodeName,
     clock,
@@ -179,26 +188,29 @@ function following(
     ...(isLenient ? { isLenient: true } : {}),
     ...(readClasses ? { readClasses } : {}),
     onSet: (set: ManifestSet) => {
-      for (const fact of changes(set)) tell(fact);
+      for (const fact of changes(set)) report(fact);
     },
   };
-  return { common, onState, tell };
+  return { common, onState, report };
 }
 
-/** The classes that admit static pods: none in a cluster, whose API server admits pods, and a kubelet takes others as they are. */
+/**
+ * Returns a reader of the classes that admit static pods. In a cluster there is none, because the API server admits
+ * pods and a kubelet does not check static ones.
+ */
 function admittingClasses({ cluster, readClasses }: SourceParts): SourceParts['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;
 }
 
-/** A fault of its own ends a source: nothing follows its pods any more. */
-async function orBroken(
-  following: Promise<void>,
+/** Reports a source as broken if it stops by itself, because nothing watches its pods any more. */
+async function reportBroken(
+  watching: Promise<void>,
   signal: AbortSignal,
   onState: (step: SourceStep) => void,
 ): Promise<void> {
   try {
-    await following;
-    if (!signal.aborted) throw new NodeFailure('InternalError', 'it has returned');
+    await watching;
+    if (!signal.aborted) throw new NodeFailure('InternalError', 'the source stopped by itself');
   } catch (error) {
     onState({ state: 'broken', failure: messageOf(error) });
     throw error;

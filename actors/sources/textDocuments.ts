@@ -1,6 +1,6 @@
 /**
- * What the documents of a text give, each by itself: one that is wrong stands with its last good version, which is the one
- * of the same kind, namespace and name.
+ * Tracks the documents of a text individually. An invalid document is replaced by its last good version, which is the
+ * one with the same kind, namespace and name.
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -8,161 +8,176 @@ import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
 import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';
+import { limitProblems } from './limitProblems.ts';
 import { keyOf, type ReadManifest } from './manifest/manifestText.ts';
-import { problemsToTell } from './problemsToTell.ts';
 
-/** A mistake in a text, and the pod that it is about, `NAMESPACE/NAME`. */
+/** A problem in a text, with the `NAMESPACE/NAME` of the affected pod. */
 export interface TextProblem extends Problem {
   readonly pod?: string;
-  /** It is for its RuntimeClass that the pod is refused. */
-  readonly isOfClass?: true;
+  /** Whether the pod was rejected because of its RuntimeClass. */
+  readonly isRejectedByClass?: true;
 }
 
-/** A pod as it is written now, which is used where all is there that it needs. */
+/** The current version of a pod in the text. It is used once all objects that it needs exist. */
 export interface WantedPod {
-  /** Where it stands in its text. */
+  /** Position of the pod in the text. */
   readonly path: string;
   readonly pod: Pod;
   readonly needs: readonly RequiredObject[];
 }
 
-/** One document of a text as it stands: a pod, or an object that pods may name. */
-export interface StandingDocument {
-  /** As it is used: of before, where the text has nothing better. */
+/** One document of a text, either a pod or an object that pods may reference. */
+export interface ParsedDocument {
+  /** The version in use, which is the previous one while the text has no better one. */
   readonly pod?: Pod;
   readonly wanted?: WantedPod;
   readonly object?: ConfigObject;
   readonly warnings: readonly TextProblem[];
 }
 
-export interface StandingText {
-  /** By what each of them is. */
-  readonly documents: ReadonlyMap<string, StandingDocument>;
+export interface ParsedText {
+  /** Keyed by kind, namespace and name. */
+  readonly documents: ReadonlyMap<string, ParsedDocument>;
   readonly problems: readonly TextProblem[];
 }
 
-export const EMPTY_TEXT: StandingText = { documents: new Map(), problems: [] };
+export const EMPTY_TEXT: ParsedText = { documents: new Map(), problems: [] };
 
-/** A text of which no more is known than the pods that it gave, and the objects. */
-export const textOf = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): StandingText => ({
-  documents: new Map<string, StandingDocument>([
+/** Creates a text from persisted pods and objects. */
+export const restoredText = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): ParsedText => ({
+  documents: new Map<string, ParsedDocument>([
     ...pods.map((pod) => [keyOf('Pod', pod.metadata), { pod, warnings: [] }] as const),
     ...objects.map((object) => [keyOf(object.kind, object), { object, warnings: [] }] as const),
   ]),
   problems: [],
 });
 
-export const podsIn = ({ documents }: StandingText): Pod[] =>
+export const podsIn = ({ documents }: ParsedText): Pod[] =>
   [...documents.values()].flatMap(({ pod }) => (pod === undefined ? [] : [pod]));
 
-/** `NAMESPACE/NAME` */
-export const shownPod = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+/** Formats a pod as `NAMESPACE/NAME`. */
+export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Takes in what a text gives now. What is not in it any more is gone; but while a document does not say which object it is,
- * or none is right, it may be any of those.
+ * Updates the documents with a newly read text. Documents missing from it are removed, unless a document in it does not
+ * identify its object or no document is valid, because then any of them may still be meant.
  */
-export async function takenIn(
-  before: StandingText,
+export async function updateText(
+  before: ParsedText,
   read: readonly ReadManifest[],
   nextTurn: () => Promise<void>,
-): Promise<StandingText> {
-  const documents = new Map<string, StandingDocument>();
+): Promise<ParsedText> {
+  const documents = new Map<string, ParsedDocument>();
   const problems: TextProblem[] = [];
-  let [isAnyRight, mayBeAny] = [false, false];
-  for (const each of read) {
-    const { key } = each;
-    const known = key === undefined ? undefined : before.documents.get(key);
-    const taken = taking(each, known, key !== undefined && documents.has(key));
-    // To compare a pod with that of before takes its time.
-    if (known?.pod !== undefined) await nextTurn();
-    problems.push(...taken.problems);
-    isAnyRight ||= 'document' in taken;
-    mayBeAny ||= key === undefined;
+  let [hasValid, hasUnidentified] = [false, false];
+  for (const manifest of read) {
+    const { key } = manifest;
+    const previous = key === undefined ? undefined : before.documents.get(key);
+    const result = readDocument(manifest, previous, key !== undefined && documents.has(key));
+    // Comparing a pod with its previous version takes long.
+    if (previous?.pod !== undefined) await nextTurn();
+    problems.push(...result.problems);
+    hasValid ||= 'document' in result;
+    hasUnidentified ||= key === undefined;
     if (key === undefined) continue;
-    if ('document' in taken) documents.set(key, taken.document);
-    else if (!documents.has(key)) stand(documents, key, known);
+    if ('document' in result) documents.set(key, result.document);
+    else if (!documents.has(key)) retain(documents, key, previous);
   }
-  if (mayBeAny || (read.length > 0 && !isAnyRight))
-    for (const [key, known] of before.documents) if (!documents.has(key)) stand(documents, key, known);
-  return { documents, problems: problems.length > MOST_PROBLEMS ? problemsToTell(problems) : problems };
+  if (hasUnidentified || (read.length > 0 && !hasValid))
+    for (const [key, previous] of before.documents) if (!documents.has(key)) retain(documents, key, previous);
+  return { documents, problems: problems.length > MAX_PROBLEMS ? limitProblems(problems) : problems };
 }
 
-/** What is in use stays so; what was only wanted is wanted no more. */
-function stand(documents: Map<string, StandingDocument>, key: string, known: StandingDocument | undefined): void {
-  if (known?.pod) documents.set(key, { pod: known.pod, warnings: known.warnings });
-  if (known?.object) documents.set(key, { object: known.object, warnings: known.warnings });
+/** Retains the version in use, but not a pending one. */
+function retain(documents: Map<string, ParsedDocument>, key: string, previous: ParsedDocument | undefined): void {
+  if (previous?.pod) documents.set(key, { pod: previous.pod, warnings: previous.warnings });
+  if (previous?.object) documents.set(key, { object: previous.object, warnings: previous.warnings });
 }
 
-/** A list of objects that are all alike has the same mistake in each. */
-const MOST_PROBLEMS = 100;
+/**
+ * Maximum number of problems that are reported individually, because a list of similar objects has the same mistake in
+ * each.
+ */
+const MAX_PROBLEMS = 100;
 
-type Taken = { readonly problems: readonly TextProblem[]; readonly document?: never } | Right;
-interface Right {
+type DocumentResult = { readonly problems: readonly TextProblem[]; readonly document?: never } | ValidDocument;
+interface ValidDocument {
   readonly problems: readonly [];
-  readonly document: StandingDocument;
+  readonly document: ParsedDocument;
 }
 
-function taking({ path, read }: ReadManifest, known: StandingDocument | undefined, isTwice: boolean): Taken {
+function readDocument(
+  { path, read }: ReadManifest,
+  previous: ParsedDocument | undefined,
+  isDuplicate: boolean,
+): DocumentResult {
   if ('problems' in read) {
-    const own = read.refusedByClass === undefined ? {} : { isOfClass: true as const };
-    return { problems: within(path, read.problems, read.name).map((each) => ({ ...each, ...own })) };
+    const cause = read.rejectedByClass === undefined ? {} : { isRejectedByClass: true as const };
+    return { problems: prefixProblems(path, read.problems, read.name).map((each) => ({ ...each, ...cause })) };
   }
   return 'object' in read
-    ? takingObject({ ...read, path }, known?.object, isTwice)
-    : takingPod({ ...read, path }, known?.pod, isTwice);
+    ? updateObject({ ...read, path }, previous?.object, isDuplicate)
+    : updatePod({ ...read, path }, previous?.pod, isDuplicate);
 }
 
-function takingPod(
+function updatePod(
   { pod: read, needs, warnings, path }: WantedPod & { readonly warnings: readonly Problem[] },
-  known: Pod | undefined,
-  isTwice: boolean,
-): Taken {
-  const name = shownPod(read);
-  if (isTwice) return { problems: within(path, [twice('Pod', name)], name) };
-  const pod = known !== undefined && isEcho(known, read) ? known : read;
+  previous: Pod | undefined,
+  isDuplicate: boolean,
+): DocumentResult {
+  const name = formatPodName(read);
+  if (isDuplicate) return { problems: prefixProblems(path, [duplicateProblem('Pod', name)], name) };
+  const pod = previous !== undefined && isEcho(previous, read) ? previous : read;
   const wanted = { pod, needs, path };
-  const document = { ...(known === undefined ? {} : { pod: known }), wanted, warnings: within(path, warnings, name) };
+  const document = {
+    ...(previous === undefined ? {} : { pod: previous }),
+    wanted,
+    warnings: prefixProblems(path, warnings, name),
+  };
   return { problems: [], document };
 }
 
-function takingObject(
+function updateObject(
   { object: read, warnings, path }: { object: ObjectManifest; warnings: readonly Problem[]; path: string },
-  known: ConfigObject | undefined,
-  isTwice: boolean,
-): Taken {
+  previous: ConfigObject | undefined,
+  isDuplicate: boolean,
+): DocumentResult {
   const { kind, namespace, name } = read;
-  if (isTwice) return { problems: within(path, [twice(kind, `${namespace}/${name}`)]) };
+  if (isDuplicate) return { problems: prefixProblems(path, [duplicateProblem(kind, `${namespace}/${name}`)]) };
   const object = objectOfManifest(read);
-  if (known?.isImmutable && known.resourceVersion !== object.resourceVersion)
-    return { problems: within(path, [sealed(read)]) };
+  if (previous?.isImmutable && previous.resourceVersion !== object.resourceVersion)
+    return { problems: prefixProblems(path, [immutableProblem(read)]) };
   return {
     problems: [],
-    document: { object: known && isSame(known, object) ? known : object, warnings: within(path, warnings) },
+    document: {
+      object: previous && isSameVersion(previous, object) ? previous : object,
+      warnings: prefixProblems(path, warnings),
+    },
   };
 }
 
-const isSame = (one: ConfigObject, other: ConfigObject): boolean => one.resourceVersion === other.resourceVersion;
+const isSameVersion = (first: ConfigObject, second: ConfigObject): boolean =>
+  first.resourceVersion === second.resourceVersion;
 
-const twice = (kind: string, name: string): Problem => ({
+const duplicateProblem = (kind: string, name: string): Problem => ({
   path: 'metadata.name',
-  message: `Duplicate value: ${kind} ${name} is in this text already`,
+  message: `Duplicate value: ${kind} ${name} is already defined in this text`,
 });
 
-/** As an API server says it. */
-const sealed = ({ kind, namespace, name }: ObjectManifest): Problem => ({
+/** Returns the problem with the API server's message. */
+const immutableProblem = ({ kind, namespace, name }: ObjectManifest): Problem => ({
   path: 'data',
   message: `Forbidden: field is immutable when \`immutable\` is set (${kind} ${namespace}/${name})`,
 });
 
-/** Problems where they stand in the text. */
-export const within = (path: string, problems: readonly Problem[], pod?: string): TextProblem[] =>
+/** Prefixes the paths of problems with the position of their document. */
+export const prefixProblems = (path: string, problems: readonly Problem[], pod?: string): TextProblem[] =>
   problems.map((problem) => ({
     ...problem,
     path: [path, problem.path].filter(Boolean).join('.'),
     ...(pod === undefined ? {} : { pod }),
   }));
 
-/** Whether another version of a pod is only an echo: nothing of it is another that its actor would be told of. */
+/** Whether a new version of a pod has no change that its actor needs to receive. */
 const isEcho = (before: Pod, after: Pod): boolean =>
   Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);

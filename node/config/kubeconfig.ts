@@ -1,7 +1,7 @@
 /** Reads a kubeconfig (`tools/clientcmd` of client-go): the cluster and the user of its current context. */
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
@@ -109,7 +109,7 @@ export interface Kubeconfig {
 
 type CreateError = (problem: string) => ConfigError;
 
-const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Reads a kubeconfig. Throws a `ConfigError` that names the file, the field, and the expected value. */
 export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
@@ -123,7 +123,7 @@ export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promi
 
 /** Whether the path exists, even if it is not a regular file. */
 export const isThere = async (path: string): Promise<boolean> =>
-  (await orAbsent(() => hostFiles.stat(path))) !== undefined;
+  (await undefinedIfMissing(() => hostFiles.stat(path))) !== undefined;
 
 /** Parses the content of the kubeconfig at a path. */
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
@@ -42,7 +42,7 @@ function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletC
   return resolved;
 }
 
-const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all mistakes. */
 export function parseConfigFile(path: string, text: string): ConfigFile {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { firstExecutable } from '../../host/program.ts';
@@ -117,7 +117,7 @@ async function readProviders(
   const found = await readTextFile(hostFiles, file);
   if (found === undefined || 'noFile' in found)
     throw new ConfigError(`${FLAG}: ${file}: ${found?.noFile ?? 'is gone'}`);
-  const parsed = parseBounded(found.text, { tokens: 100_000, values: 10_000, characters: LARGEST_FILE });
+  const parsed = parseBounded(found.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
   if (!('values' in parsed)) throw new ConfigError(`${file}: ${'problem' in parsed ? parsed.problem : parsed.beyond}`);
   const [input] = parsed.values;
   const read = schema.safeParse(input);

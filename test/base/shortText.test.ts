@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { problemsToTell } from '../../actors/sources/problemsToTell.ts';
+import { limitProblems } from '../../actors/sources/limitProblems.ts';
 import { shortSentence, shortText, truncate } from '../../base/shortText.ts';
 import { describeIssues } from '../../node/config/configError.ts';
 import { shortenMessage } from '../../show/explain/explainText.ts';
@@ -22,7 +22,7 @@ test('shortens long words in the middle and preserves the message around them', 
 
 test('preserves the reason wherever a message is shortened', () => {
   expect(shortenMessage(text)).toContain(reason);
-  expect(problemsToTell([{ path: 'spec.volumes', message: text }])[0]?.message).toContain(reason);
+  expect(limitProblems([{ path: 'spec.volumes', message: text }])[0]?.message).toContain(reason);
   const issue = { code: 'custom' as const, path: ['staticPodPath'], message: text, input: path };
   expect(describeIssues([issue], {}).join()).toContain(reason);
 });

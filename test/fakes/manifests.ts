@@ -2,9 +2,9 @@ import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifest
 import { loopLimits } from '../../actors/sources/manifest/manifestLimits.ts';
 import type { ReadManifests } from '../../actors/sources/manifest/manifestReader.ts';
 import {
-  allManifestsIn,
   type ManifestText,
-  manifestsIn,
+  parseAllManifests,
+  parseManifests,
   type ReadManifest,
 } from '../../actors/sources/manifest/manifestText.ts';
 
@@ -19,7 +19,7 @@ const nowhere: ManifestOrigin = {
 };
 
 function manifestsOf(text: ManifestText) {
-  const read = manifestsIn(text, loopLimits);
+  const read = parseManifests(text, loopLimits);
   if ('beyond' in read) throw new Error(`the text has ${read.beyond}`);
   return [...read.manifests];
 }
@@ -36,11 +36,11 @@ export function readFileText(text: string, origin: Partial<ManifestOrigin> = {})
 
 /** What a node makes of each document and item of a URL's answer. */
 export const readAnswer = (text: string, origin: Partial<ManifestOrigin> = {}): readonly ReadManifest[] =>
-  manifestsOf({ text, kind: 'answer', origin: { ...nowhere, source: 'http', ...origin } });
+  manifestsOf({ text, kind: 'response', origin: { ...nowhere, source: 'http', ...origin } });
 
 /** What a node makes of each document and item of a file. */
 export const readDocuments = (text: string, origin: Partial<ManifestOrigin> = {}): readonly ReadManifest[] => [
-  ...allManifestsIn({ text, kind: 'file', origin: { ...nowhere, ...origin } }),
+  ...parseAllManifests({ text, kind: 'file', origin: { ...nowhere, ...origin } }),
 ];
 
 /** Manifests as one line each, to be put together with `---`. */

@@ -15,7 +15,7 @@ import type {
   CertificateSubject,
   PersistedCertificate,
 } from '../../../machines/certificate/certificate.ts';
-import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
+import { readTextFile, undefinedIfMissing } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
 
 const PREFIXES: Readonly<Record<CertificateName, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
@@ -64,7 +64,7 @@ export class CertificateFiles {
   async #link(path: string): Promise<void> {
     const [updated, current] = [this.#path('updated'), this.current];
     for (const link of [updated, current]) {
-      const stats = await orAbsent(() => this.#files.lstat(link));
+      const stats = await undefinedIfMissing(() => this.#files.lstat(link));
       if (stats !== undefined && !stats.isSymbolicLink()) throw new Error(`${link}: expected a link`);
     }
     await this.#files.rm(updated, { force: true });
@@ -76,7 +76,7 @@ export class CertificateFiles {
   /** Completes the replacement of a link that was interrupted between removing the old one and renaming the new one. */
   async #recover(): Promise<void> {
     const [updated, current] = await Promise.all(
-      [this.#path('updated'), this.current].map((path) => orAbsent(() => this.#files.lstat(path))),
+      [this.#path('updated'), this.current].map((path) => undefinedIfMissing(() => this.#files.lstat(path))),
     );
     if (current === undefined && updated?.isSymbolicLink())
       await this.#files.rename(this.#path('updated'), this.current);

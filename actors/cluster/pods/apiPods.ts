@@ -9,7 +9,7 @@ import { Reflector, type ReflectorStep } from '../../../kubeclient/reflector.ts'
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import type { Feed } from '../../boundary.ts';
 import { changesOf } from '../../sources/changes.ts';
-import { tellingState } from '../../sources/sourceNews.ts';
+import { sourceStateReporter } from '../../sources/sourceReporters.ts';
 import type { PodCache } from './podCache.ts';
 import { PodReader } from './podReader.ts';
 
@@ -32,7 +32,7 @@ const LATEST_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER
 export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsParts): Feed {
   return async (send, { signal }) => {
     const changes = changesOf(API_SOURCE, clock);
-    const onState = tellingState(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
+    const onState = sourceStateReporter(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
     const reader = new PodReader(clock);
     let mirrors: readonly ObservedMirror[] = [];
     await new Reflector({

@@ -9,7 +9,7 @@ import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { RuntimeClass } from '../../../kubernetes/api/schema/runtimeClass.ts';
 import { dnsSubdomain, required } from '../../../kubernetes/api/validation/words.ts';
 import { findExcess, parseDocuments, type TextLimits } from '../../../kubernetes/yaml/boundedYaml.ts';
-import { problemsToTell } from '../../sources/problemsToTell.ts';
+import { limitProblems } from '../../sources/limitProblems.ts';
 import { readTextFile } from '../../sources/yaml/textFile.ts';
 
 /** Returns the handler of a RuntimeClass, or undefined if there is no such class. */
@@ -92,9 +92,9 @@ function parseClass(value: unknown, skip: (why: string) => void): RuntimeClass[]
   }
   const parsed = readRuntimeClass(value);
   const problems = 'problems' in parsed ? parsed.problems : validate(parsed.object);
-  for (const { path, message } of problemsToTell(problems)) skip(`no RuntimeClass: ${path}: ${message}`);
+  for (const { path, message } of limitProblems(problems)) skip(`no RuntimeClass: ${path}: ${message}`);
   if ('problems' in parsed || problems.length > 0) return [];
-  for (const { path, message } of problemsToTell(parsed.warnings)) skip(`field left out: ${path}: ${message}`);
+  for (const { path, message } of limitProblems(parsed.warnings)) skip(`field left out: ${path}: ${message}`);
   return [parsed.object];
 }
 

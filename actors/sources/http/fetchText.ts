@@ -1,67 +1,68 @@
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { FetchResponse, Network } from '../../services/http/network.ts';
-import { LARGEST_TEXT } from '../manifest/manifestLimits.ts';
+import { MAX_TEXT_BYTES } from '../manifest/manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 
-const ANSWER_WITHIN_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 export interface FetchOptions {
   readonly url: string;
-  /** Several values of one name are sent in their order. */
+  /** Several headers of the same name are sent in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly clock: Clock;
   readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
 }
 
-/** Reads what a URL answers, at most 10 MiB within 10 s; whatever is no answer throws with a message for people. */
+/** Fetches the text at a URL, at most 10 MiB within 10 s. Any failure throws an error with a message for users. */
 export async function fetchText({ url, headers, clock, network, signal }: FetchOptions): Promise<string> {
-  const [late, done] = [new AbortController(), new AbortController()];
-  const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
-  const { url: asked, authorization } = splitCredentials(url);
+  const [timeout, done] = [new AbortController(), new AbortController()];
+  const timer = clock.setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS);
+  const { url: requestUrl, authorization } = splitCredentials(url);
   const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
   try {
-    const response = await network.fetch(asked, {
+    const response = await network.fetch(requestUrl, {
       headers: [
         ...headers.map(([name, value]): [string, string] => [name, value]),
         ...(authorization === undefined || isAuthorized
           ? []
           : [['Authorization', authorization] satisfies [string, string]]),
       ],
-      signal: AbortSignal.any([signal, late.signal, done.signal]),
+      signal: AbortSignal.any([signal, timeout.signal, done.signal]),
     });
     if (response.status !== 200) {
-      // Nobody waits for that: it may never come to an end.
+      // Cancel the body, because it may never end.
       response.body?.cancel().catch(() => {});
       throw new Error(`the server answered ${response.status} ${response.statusText}`.trim());
     }
     return await bodyOf(response);
   } catch (error) {
-    if (late.signal.aborted) throw new Error(`no response within ${ANSWER_WITHIN_MS / 1_000} s`, { cause: error });
-    // What fetch says itself is always that it failed; its cause says why.
-    const why = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
-    throw new Error(messageOf(why ?? error), { cause: error });
+    if (timeout.signal.aborted)
+      throw new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`, { cause: error });
+    // The error of `fetch` only states that it failed. Its cause has the reason.
+    const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
+    throw new Error(messageOf(cause ?? error), { cause: error });
   } finally {
     clock.clearTimeout(timer);
     done.abort();
   }
 }
 
-/** However small the pieces are that it comes in, they take no more room than what they hold. */
+/** Reads the body into one growing buffer, so that many small chunks do not need more memory than their content. */
 async function bodyOf(response: FetchResponse): Promise<string> {
-  let room = Buffer.allocUnsafe(64 * 1024);
+  let buffer = Buffer.allocUnsafe(64 * 1024);
   let length = 0;
-  for await (const part of response.body ?? []) {
-    const end = length + part.byteLength;
-    if (end > LARGEST_TEXT) throw new Error(`the response is larger than ${LARGEST_TEXT} bytes`);
-    if (end > room.length) {
+  for await (const chunk of response.body ?? []) {
+    const end = length + chunk.byteLength;
+    if (end > MAX_TEXT_BYTES) throw new Error(`the response is larger than ${MAX_TEXT_BYTES} bytes`);
+    if (end > buffer.length) {
       const larger = Buffer.allocUnsafe(2 * end);
-      room.copy(larger, 0, 0, length);
-      room = larger;
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
     }
-    room.set(part, length);
+    buffer.set(chunk, length);
     length = end;
   }
-  return room.toString('utf8', 0, length);
+  return buffer.toString('utf8', 0, length);
 }

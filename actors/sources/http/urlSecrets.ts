@@ -1,9 +1,9 @@
-/** A URL may hold a password, or a token in its query: neither is ever shown or kept. */
+/** Hides secrets in URLs. A password, or a token in the query, is never shown or stored. */
 import { hash } from 'node:crypto';
 
 const HIDDEN = 'xxxxx';
 
-/** A URL as it can be shown: without its user and password, and with the names alone of what it asks for. */
+/** Returns the URL without user and password, and with placeholders for the values of its query. */
 export function withoutSecrets(text: string): string {
   const url = URL.parse(text);
   if (url === null) return HIDDEN;
@@ -13,51 +13,53 @@ export function withoutSecrets(text: string): string {
   return url.href;
 }
 
-/** What tells one URL from another without naming a secret; a password that has changed makes no other of it. */
-export function keyOf(text: string): string {
-  const shown = withoutSecrets(text);
-  return shown === text ? text : `${shown}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
+/** Returns an identifier of a URL that contains no secret. A changed password does not change it. */
+export function urlKey(text: string): string {
+  const redacted = withoutSecrets(text);
+  return redacted === text ? text : `${redacted}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
 }
 
-/** The URL that is asked, and the header that its user and password become: `fetch` takes no URL that has them. */
+/** Splits a URL into one without user and password, as `fetch` requires, and the corresponding header. */
 export function splitCredentials(text: string): { url: string; authorization?: string } {
   const url = URL.parse(text);
   if (url === null || (url.username === '' && url.password === '')) return { url: text };
-  const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
+  const credentials = `${decodeComponent(url.username)}:${decodeComponent(url.password)}`;
   [url.username, url.password] = ['', ''];
   return { url: url.href, authorization: `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}` };
 }
 
-function decoded(text: string): string {
+function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that stands for itself.
+    // A literal percent sign is not an escape.
     return text;
   }
 }
 
-/** As they are written in the URL, as they are meant, and as they are sent. */
+/** Returns the secrets of a URL as written, decoded and as sent. */
 function secretsOf(url: URL): string[] {
   const { authorization } = splitCredentials(url.href);
-  const written = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
-  const sent = authorization === undefined ? [] : [authorization.replace('Basic ', '')];
-  return [url.password, decoded(url.password), ...url.searchParams.values(), ...written, ...sent];
+  const queryValues = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const headerValues = authorization === undefined ? [] : [authorization.replace('Basic ', '')];
+  return [url.password, decodeComponent(url.password), ...url.searchParams.values(), ...queryValues, ...headerValues];
 }
 
-/** A message in which what must not be shown is not: whoever made it may have put the URL or a header into it. */
+/** Replaces all secrets in a message, which may contain the URL or a header. */
 export function hideSecrets(
   message: string,
   text: string,
   headers: readonly (readonly [name: string, value: string])[],
 ): string {
   const url = URL.parse(text);
-  const shown = message.replaceAll(text, withoutSecrets(text));
+  const withoutUrl = message.replaceAll(text, withoutSecrets(text));
   const secrets = [
-    // Of `Bearer xyz` and `Basic xyz` what follows is a secret by itself.
+    // In `Bearer xyz` and `Basic xyz`, the second word is secret by itself.
     ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1) ?? '']),
     ...(url === null ? [] : secretsOf(url)),
   ];
-  // What is as short as a word of the message says nothing.
-  return secrets.filter((secret) => secret.length > 3).reduce((left, secret) => left.replaceAll(secret, HIDDEN), shown);
+  // Short values would match ordinary words of the message.
+  return secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((redacted, secret) => redacted.replaceAll(secret, HIDDEN), withoutUrl);
 }

@@ -1,47 +1,52 @@
 import { isUtf8 } from 'node:buffer';
 import { basename, dirname, join } from 'node:path';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
-import { orAbsent } from '../yaml/textFile.ts';
+import { undefinedIfMissing } from '../yaml/textFile.ts';
 
-/** Where a source's files are: all of a directory, or one file of it. `id` tells one directory from another. */
+/**
+ * The directory of a source's manifests, or one file in it (`only`). `id` identifies the directory by its device and
+ * inode.
+ */
 export interface ManifestPlace {
   readonly directory: string;
   readonly only?: string;
   readonly id: string;
 }
 
-/** Finds out what a path is; undefined when nothing is there. */
+/** Resolves a path to a directory or a file in a directory. Returns undefined if nothing exists there. */
 export async function locateManifests(files: FileSystem, path: string): Promise<ManifestPlace | undefined> {
-  return orAbsent(async () => {
-    const found = await files.stat(path);
-    if (found.isDirectory()) return { directory: path, id: `${found.dev}:${found.ino}` };
+  return undefinedIfMissing(async () => {
+    const stats = await files.stat(path);
+    if (stats.isDirectory()) return { directory: path, id: `${stats.dev}:${stats.ino}` };
     const directory = dirname(path);
     const parent = await files.stat(directory);
     return { directory, only: basename(path), id: `${parent.dev}:${parent.ino}` };
   });
 }
 
-/** Whether a name of a directory may be a manifest: what begins with a dot is an editor's or a volume's own. */
+/** Whether a file name may be that of a manifest. Names that start with a dot belong to editors or mounted volumes. */
 export function isManifestName(place: ManifestPlace, name: string): boolean {
   return place.only === undefined ? !name.startsWith('.') : name === place.only;
 }
 
-/** What a directory has: paths that may be manifests, in order, and names that no path can be made of. */
+/** The candidate files of a manifest directory, sorted. */
 export interface ListedManifests {
   readonly files: readonly string[];
-  /** Paths as they can be shown, with the bytes that are no UTF-8 as `\\xff`. */
+  /** Printable forms of paths whose names are not valid UTF-8, with invalid bytes as `\\xff`. They cannot be opened. */
   readonly unnameable: readonly string[];
 }
 
-/** Lists what may be manifests. */
 export async function listManifests(disk: FileSystem, place: ManifestPlace): Promise<ListedManifests> {
   const names = await disk.readdirBytes(place.directory);
   const path = (name: string) => join(place.directory, name);
   const files = names.filter(isUtf8).map((name) => name.toString('utf8'));
-  const others = names.filter((name) => !isUtf8(name)).map(shownBytes);
+  const invalidNames = names.filter((name) => !isUtf8(name)).map(printableBytes);
   const isManifest = (name: string) => isManifestName(place, name);
-  return { files: files.filter(isManifest).sort().map(path), unnameable: others.filter(isManifest).sort().map(path) };
+  return {
+    files: files.filter(isManifest).sort().map(path),
+    unnameable: invalidNames.filter(isManifest).sort().map(path),
+  };
 }
 
-const shownBytes = (name: Buffer): string =>
+const printableBytes = (name: Buffer): string =>
   name.toString('latin1').replace(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);

@@ -8,22 +8,22 @@ import { validatePod } from '../../../kubernetes/api/validate.ts';
 import { schedulerWarnings } from '../../../kubernetes/api/validation/scheduling.ts';
 import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/static.ts';
 import type { ObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
-import { problemsToTell } from '../problemsToTell.ts';
+import { limitProblems } from '../limitProblems.ts';
 
-/** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */
+/** The result of reading a manifest. Either a static pod to run, an object that pods may reference, or the problems. */
 export type ManifestFile =
-  /** `needs` are the objects that the source should have for the pod. */
+  /** `needs` lists the objects that the source should contain for the pod. */
   | { readonly pod: Pod; readonly needs: readonly RequiredObject[]; readonly warnings: readonly Problem[] }
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
   | {
       readonly problems: readonly Problem[];
-      /** `NAMESPACE/NAME`, as far as it can be told. */
+      /** `NAMESPACE/NAME`, if known. */
       readonly name?: string;
-      /** The uid of the pod, when it is its RuntimeClass that refuses it: others may admit it. */
-      readonly refusedByClass?: string;
+      /** The UID of a pod rejected by its RuntimeClass. It may be admitted after the classes change. */
+      readonly rejectedByClass?: string;
     };
 
-/** Where a manifest was read, and what is known on the node: data that a thread can be given. */
+/** The origin of a manifest and the facts needed to read it. Plain data, so that it can be sent to a thread. */
 export interface ManifestOrigin {
   readonly source: 'file' | 'http';
   /** The file's path, or the URL. */
@@ -31,15 +31,15 @@ export interface ManifestOrigin {
   readonly nodeName: string;
   /** Milliseconds since the epoch. */
   readonly seenAt: number;
-  /** The RuntimeClasses that a pod is admitted by; absent: it is taken as it is. */
+  /** The RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly classes?: RuntimeClasses;
-  /** The pods of before that have a RuntimeClass, by uid. */
+  /** Previously admitted pods with a RuntimeClass, keyed by UID. */
   readonly admitted: ReadonlyMap<string, AdmittedPod>;
-  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  /** Whether references to objects of an API server are accepted if the pod can run without them. */
   readonly isLenient: boolean;
 }
 
-/** Makes of a manifest the static pod that the node runs of it (C24). */
+/** Converts a manifest to the static pod that the node runs (C24). */
 export function podOf(
   manifest: ManifestResult,
   { source, origin, nodeName, seenAt, classes, admitted, isLenient }: ManifestOrigin,
@@ -47,19 +47,19 @@ export function podOf(
   const nameOf = ({ name, namespace }: NamedMetadata) => `${namespace || 'default'}/${staticPodName(name, nodeName)}`;
   if ('problems' in manifest) {
     const { problems, metadata } = manifest;
-    return { problems: problemsToTell(problems), ...(metadata ? { name: nameOf(metadata) } : {}) };
+    return { problems: limitProblems(problems), ...(metadata ? { name: nameOf(metadata) } : {}) };
   }
   const warnings = [...manifest.warnings, ...schedulerWarnings(manifest.pod.spec)];
   const name = nameOf(manifest.pod.metadata);
-  const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
-  const { uid } = written.metadata;
-  const classed = withRuntimeClass(written, classes, admitted.get(uid));
-  if ('problems' in classed) {
-    return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
+  const withoutClass = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
+  const { uid } = withoutClass.metadata;
+  const withClass = withRuntimeClass(withoutClass, classes, admitted.get(uid));
+  if ('problems' in withClass) {
+    return { problems: limitProblems([...withClass.problems, ...warnings]), name, rejectedByClass: uid };
   }
-  const pod = withDefaults(classed.pod);
+  const pod = withDefaults(withClass.pod);
   const problems = validatePod(pod, { isLenient, acceptsObjects: true });
   return problems.length > 0
-    ? { problems: problemsToTell([...problems, ...manifest.warnings]), name }
-    : { pod, needs: requiredObjects(pod.spec, isLenient), warnings: problemsToTell(warnings) };
+    ? { problems: limitProblems([...problems, ...manifest.warnings]), name }
+    : { pod, needs: requiredObjects(pod.spec, isLenient), warnings: limitProblems(warnings) };
 }

@@ -1,24 +1,30 @@
-/** How large what brings pods may be. A kubelet reads 10 MiB of either (`config/file.go`), and bounds nothing else. */
+/**
+ * Limits on the size of manifests. A kubelet reads at most 10 MiB of a file or a response (`config/file.go`) and has no
+ * other limits.
+ */
 import type { TextLimits } from '../../../kubernetes/yaml/boundedYaml.ts';
-import { LARGEST_FILE } from '../yaml/textFile.ts';
+import { MAX_FILE_BYTES } from '../yaml/textFile.ts';
 
-/** The largest file of manifests, and the largest answer of their URL, in bytes: as escapes or base64 data takes room. */
-export const LARGEST_TEXT = 10 * 1024 * 1024;
+/** Maximum size of a file or response in bytes. */
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 /**
- * What a ConfigMap or Secret may consist of: the 1 MiB of data that an API server stores of one (`objectManifest.ts`) as
- * base64 in short lines, and its metadata.
+ * Limits of a ConfigMap or Secret. An API server stores up to 1 MiB of data (`objectManifest.ts`), here as base64 in
+ * short lines, plus metadata.
  */
 export const objectLimits: TextLimits = { tokens: 400_000, values: 10_000, characters: 2 * 1024 * 1024 };
 
-/** What one pod may consist of: each value is looked at by the schema, the rules, and all who pass the pod on. */
-export const podLimits: TextLimits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+/** Limits of one pod, because every value is processed by the schema, the validation and all users of the pod. */
+export const podLimits: TextLimits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
-/** What a file may consist of, with many pods. */
-export const fileLimits: TextLimits = { tokens: 400_000, values: 100_000, characters: LARGEST_TEXT };
+/** Limits of a file, which may contain many pods. */
+export const fileLimits: TextLimits = { tokens: 400_000, values: 100_000, characters: MAX_TEXT_BYTES };
 
-/** What an answer may consist of, with many pods. */
-export const answerLimits: TextLimits = { tokens: 1_000_000, values: 200_000, characters: LARGEST_TEXT };
+/** Limits of a response, which may contain many pods. */
+export const responseLimits: TextLimits = { tokens: 1_000_000, values: 200_000, characters: MAX_TEXT_BYTES };
 
-/** What is read on the event loop in a few milliseconds, as almost every manifest; more than that is a thread's work. */
+/**
+ * Limits of a text that is parsed on the event loop within a few milliseconds. Nearly all manifests are. Larger texts
+ * are parsed in a thread.
+ */
 export const loopLimits: TextLimits = { tokens: 2_000, values: 1_000, characters: 8_192 };

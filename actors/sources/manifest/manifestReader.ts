@@ -1,59 +1,65 @@
-/** Reads manifests without holding up the event loop: small ones on it, large ones in a thread. */
+/** Reads manifests without blocking the event loop. Small ones are parsed on it, large ones in a thread. */
 import type { Clock } from '../../../base/clock.ts';
 import { loopLimits } from './manifestLimits.ts';
-import { type ManifestText, manifestsIn, type ReadManifest } from './manifestText.ts';
+import { type ManifestText, parseManifests, type ReadManifest } from './manifestText.ts';
 import { ManifestThread } from './manifestThread.ts';
 
-/** Large texts often come together, and a thread takes as long to start as to read one; an idle one costs memory. */
-const KEPT_MS = 5_000;
+/**
+ * Time after which an idle thread terminates, because it costs memory. Large texts often arrive together, and starting
+ * a thread takes as long as parsing one.
+ */
+const IDLE_TIMEOUT_MS = 5_000;
 
-/** Reads the text of a file or an answer; it rejects where no thread can be started or one takes too long. */
+/** Reads the text of a file or a response. Rejects if no thread can be started or the thread times out. */
 export type ReadManifests = (text: ManifestText) => Promise<readonly ReadManifest[]>;
 
-/** Starts what reads large texts. */
-export type StartThread = (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'end'>;
+/** Starts a thread that reads large texts. */
+export type StartThread = (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'terminate'>;
 
 export interface ReaderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Starts a thread; absent: a real one. */
+  /** Defaults to starting a worker thread. */
   readonly startThread?: StartThread | undefined;
 }
 
-/** A reader with one thread at most, that lives from the first large text until some seconds after the last. */
+/**
+ * Creates a reader that uses at most one thread, which lives from the first large text until some seconds after the
+ * last.
+ */
 export function createManifestReader({
   clock,
   signal,
   startThread = () => new ManifestThread(clock),
 }: ReaderOptions): ReadManifests {
   let thread: ReturnType<StartThread> | undefined;
-  let idle: unknown;
-  let last: Promise<unknown> = Promise.resolve();
-  const end = () => {
-    clock.clearTimeout(idle);
-    thread?.end();
+  let idleTimer: unknown;
+  let previous: Promise<unknown> = Promise.resolve();
+  const terminate = () => {
+    clock.clearTimeout(idleTimer);
+    thread?.terminate();
     thread = undefined;
   };
-  signal.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', terminate, { once: true });
 
   const readInThread = async (text: ManifestText) => {
     signal.throwIfAborted();
-    clock.clearTimeout(idle);
+    clock.clearTimeout(idleTimer);
     thread = thread?.isAlive ? thread : startThread(clock);
     try {
       return await thread.read(text);
     } finally {
-      if (!signal.aborted) idle = clock.setTimeout(end, KEPT_MS);
+      if (!signal.aborted) idleTimer = clock.setTimeout(terminate, IDLE_TIMEOUT_MS);
     }
   };
 
   return async (text) => {
     if (text.text.length <= loopLimits.characters) {
-      const read = manifestsIn(text, loopLimits);
+      const read = parseManifests(text, loopLimits);
       if ('manifests' in read) return [...read.manifests];
     }
-    const reading = last.then(() => readInThread(text));
-    last = reading.catch(() => {});
-    return reading;
+    const manifests = previous.then(() => readInThread(text));
+    previous = manifests.catch(() => {});
+    return manifests;
   };
 }

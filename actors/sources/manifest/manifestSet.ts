@@ -5,58 +5,64 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
-import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOf } from '../textDocuments.ts';
+import { EMPTY_TEXT, type ParsedText, podsIn, restoredText, updateText } from '../textDocuments.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { type Holders, settled } from './settledTexts.ts';
+import { type Holders, resolveTexts } from './resolveTexts.ts';
 
-/** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
+/** The current full set of a source's pods, with the problems and warnings of its manifests. */
 export interface ManifestSet {
   readonly pods: readonly Pod[];
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
-  /** Something has not been read since the start, and may hold pods that run. */
+  /** Whether a file has not been read since the agent started, so that running pods may be missing from the set. */
   readonly isPartial?: true;
 }
 
-/** What a source has beside its set: nothing of it is told to actors. */
-export interface Beside {
-  /** The file of each pod, by uid. */
+/** Details of a source's set that are not sent to actors. */
+export interface SourceDetails {
+  /** Paths of the pods' files, keyed by UID. */
   readonly files: ReadonlyMap<string, string>;
-  /** What its pods may name. */
+  /** The ConfigMaps and Secrets of the source. */
   readonly objects: readonly LocalObject[];
 }
 
-/** The last good version of a file, as it is kept over a restart: of its pods alone, for no Secret may come to rest on a disk. */
+/**
+ * The last good version of a manifest, persisted across restarts. It only contains pods, because Secrets must not be
+ * written to disk.
+ */
 export interface GoodManifest {
   readonly pods: readonly Pod[];
-  /** Of the text that gave the pods and nothing else, and of the node's name; absent: it is to be read in any case. */
+  /**
+   * Digest of the node's name and of the text that resulted in exactly these pods. Undefined if the text must be read
+   * again.
+   */
   readonly digest?: string | undefined;
 }
 
-/** What is to be kept of a file from now on; null: nothing. */
+/** A change of a persisted manifest. Null removes it. */
 export interface ManifestToStore {
   readonly file: string;
   readonly manifest: GoodManifest | null;
 }
 
-/** What was found in a file, and who may read it. */
+/** The text of a file and its mode. */
 export interface FileText {
   readonly text: string;
-  /** Its permissions; absent: not known. */
+  /** Permission bits. Undefined if unknown. */
   readonly mode?: number | undefined;
 }
 
 interface Entry {
-  readonly standing: StandingText;
-  /** As it is kept over a restart. */
-  readonly kept?: GoodManifest | undefined;
-  /** Of the text that was read last, be it good or not. */
-  readonly read?: string;
+  readonly parsed: ParsedText;
+  /** The persisted version. */
+  readonly stored?: GoodManifest | undefined;
+  /** Digest of the text that was read last, whether valid or not. */
+  readonly readDigest?: string;
   readonly mode?: number | undefined;
-  /** The text was seen to be the one of before the restart, and has yet to be read. */
-  readonly isTrusted?: boolean;
-  /** With these a pod of the text was refused: others may admit it. */
-  readonly refusedBy?: RuntimeClasses;
+  /** Whether the text was found unchanged since before the restart, so that reading it was postponed. */
+  readonly isPostponed?: boolean;
+  /** The RuntimeClasses with which a pod was rejected. Different ones may admit it. */
+  readonly rejectedBy?: RuntimeClasses;
 }
 
 export interface ManifestFilesOptions {
@@ -64,166 +70,175 @@ export interface ManifestFilesOptions {
   readonly isLenient: boolean;
   /** The manifest directory or file. */
   readonly path: string;
-  /** Last good versions by file, from before a restart. */
+  /** Last good versions from before a restart, keyed by file. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
-  /** Last good versions of the objects that pods have in use, by file, from before a restart; absent: there are none. */
+  /** Last good versions of the objects in use by pods, keyed by file, from before a restart. */
   readonly lastObjects?: ReadonlyMap<string, readonly ConfigObject[]>;
   readonly readManifests: ReadManifests;
-  /** Lets whoever else waits for the event loop have a turn. */
+  /** Yields to other tasks of the event loop. */
   readonly nextTurn: () => Promise<void>;
-  /** Called before the set that it belongs to. */
-  readonly onManifest: (kept: ManifestToStore) => void;
+  /** Called before the set that contains the change is published. */
+  readonly onManifest: (change: ManifestToStore) => void;
 }
 
-/** For everybody but the owner. */
-const OTHERS = 0o077;
+/** Permission bits of everyone except the owner. */
+const NON_OWNER_BITS = 0o077;
 
-/** The files of a source as they were last read; what is invalid in a file stands with its last good version. */
+/** Parses the files of a source. An invalid document is replaced by its last good version. */
 export class ManifestFiles {
   readonly #entries = new Map<string, Entry>();
   readonly #options: ManifestFilesOptions;
   #changed = true;
-  /** Why files, or the whole source, cannot be read now, and what is odd about reading. */
+  /** Reasons why a file or the whole source is unreadable at present, keyed by path or activity. */
   readonly #unreadable = new Map<string, SourceProblem>();
-  readonly #odd = new Map<string, SourceProblem>();
-  /** The documents that were told last: of two that want the same, that which had it keeps it. */
+  readonly #notices = new Map<string, SourceProblem>();
+  /**
+   * The documents that provide each pod and object. Of two documents that claim the same one, the current holder wins.
+   */
   #holders: Holders = new Map();
-  #beside: Beside = { files: new Map(), objects: [] };
+  #details: SourceDetails = { files: new Map(), objects: [] };
 
   constructor(options: ManifestFilesOptions) {
     this.#options = options;
     const { lastGood, lastObjects = new Map() } = options;
     for (const file of new Set([...lastGood.keys(), ...lastObjects.keys()])) {
-      const kept = lastGood.get(file);
-      this.#entries.set(file, { standing: textOf(kept?.pods ?? [], lastObjects.get(file)), kept });
+      const stored = lastGood.get(file);
+      this.#entries.set(file, { parsed: restoredText(stored?.pods ?? [], lastObjects.get(file)), stored });
     }
   }
 
   /**
-   * Takes in a file's text; the same text as before changes nothing, unless it was refused and the classes have changed
-   * since. A text that gave the last good version of before a restart is not read at first, so that what runs is taken
-   * over at once: it is the next time, for what this agent may find odd or wrong in it. `seenAt` is in milliseconds
-   * since the epoch.
+   * Updates the text of a file. An unchanged text has no effect, unless a pod was rejected and the RuntimeClasses have
+   * changed. A text that resulted in the persisted pods is not parsed on the first call, so that running pods are
+   * adopted at once. The second call parses it to find its problems and warnings. `seenAt` is in milliseconds since the
+   * epoch.
    */
   async update(file: string, { text, mode }: FileText, seenAt: number, classes?: RuntimeClasses): Promise<void> {
     const before = this.#entries.get(file);
     const { nodeName, isLenient, readManifests, nextTurn } = this.#options;
     const digest = hash('sha256', `${nodeName}\n${text}`);
-    const { refusedBy } = before ?? {};
-    if (before?.read === digest && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes)))
-      return this.#seen(file, before, mode);
-    if (before?.read === undefined && before?.kept?.digest === digest && !before.isTrusted) {
-      this.#entries.set(file, { ...before, isTrusted: true });
+    const { rejectedBy } = before ?? {};
+    if (before?.readDigest === digest && (rejectedBy === undefined || isDeepStrictEqual(rejectedBy, classes)))
+      return this.#updateMode(file, before, mode);
+    if (before?.readDigest === undefined && before?.stored?.digest === digest && !before.isPostponed) {
+      this.#entries.set(file, { ...before, isPostponed: true });
       return;
     }
-    const standing = before?.standing ?? EMPTY_TEXT;
-    const admitting = { ...(classes ? { classes } : {}), admitted: admissionsOf(podsIn(standing)) };
-    const origin = { source: 'file', origin: file, nodeName, seenAt, ...admitting, isLenient } as const;
-    const now = await takenIn(standing, await readManifests({ text, kind: 'file', origin }), nextTurn);
+    const previous = before?.parsed ?? EMPTY_TEXT;
+    const admission = { ...(classes ? { classes } : {}), admitted: admissionsOf(podsIn(previous)) };
+    const origin = { source: 'file', origin: file, nodeName, seenAt, ...admission, isLenient } as const;
+    const parsed = await updateText(previous, await readManifests({ text, kind: 'file', origin }), nextTurn);
     this.#changed = true;
-    const isRefused = classes && now.problems.some(({ isOfClass }) => isOfClass);
-    const own = { ...(isRefused ? { refusedBy: classes } : {}), kept: before?.kept, mode };
-    this.#entries.set(file, { ...own, standing: now, read: digest });
+    const isRejected = classes && parsed.problems.some(({ isRejectedByClass }) => isRejectedByClass);
+    const rejection = isRejected ? { rejectedBy: classes } : {};
+    this.#entries.set(file, { ...rejection, stored: before?.stored, mode, parsed, readDigest: digest });
   }
 
-  /** Who may read a file may change without it. */
-  #seen(file: string, before: Entry, mode: number | undefined): void {
+  /** The mode may change without the text. */
+  #updateMode(file: string, before: Entry, mode: number | undefined): void {
     if (before.mode === mode) return;
     this.#entries.set(file, { ...before, mode });
     this.#changed = true;
   }
 
-  /** A file or the whole source can not be read: what was good stays, and the cause is told. */
-  unreadable(what: string, problem: SourceProblem): void {
-    this.#unreadable.set(what, problem);
+  /** Records that a file or the whole source cannot be read. The last good version stays in use. */
+  setUnreadable(key: string, problem: SourceProblem): void {
+    this.#unreadable.set(key, problem);
     this.#changed = true;
   }
 
-  /** Something about reading that stands in nobody's way, or, without a message, that it is over. */
-  odd(file: string, message?: string): void {
-    if (this.#odd.get(file)?.message === message) return;
-    if (message === undefined) this.#odd.delete(file);
-    else this.#odd.set(file, { file, path: '', message });
+  /** Sets or, without a message, removes a notice about a path that does not prevent reading it. */
+  setNotice(file: string, message?: string): void {
+    if (this.#notices.get(file)?.message === message) return;
+    if (message === undefined) this.#notices.delete(file);
+    else this.#notices.set(file, { file, path: '', message });
     this.#changed = true;
   }
 
-  /** What could not be read can be read again. */
-  readable(what: string): void {
-    if (this.#unreadable.delete(what)) this.#changed = true;
+  /** Records that a file or the whole source can be read again. */
+  setReadable(key: string): void {
+    if (this.#unreadable.delete(key)) this.#changed = true;
   }
 
-  /** Nothing of a file counts any more; what is told of its place is told by whoever looks there. */
+  /** Removes a file with its pods and objects. Its problems are removed by `setReadable`. */
   remove(file: string): void {
     const before = this.#entries.get(file);
     if (!this.#entries.delete(file)) return;
     this.#changed = true;
-    if (before?.kept !== undefined) this.#options.onManifest({ file, manifest: null });
+    if (before?.stored !== undefined) this.#options.onManifest({ file, manifest: null });
   }
 
-  /** Removes every file that is not among those present. */
-  keepOnly(present: ReadonlySet<string>): void {
+  /** Removes all files that are not in `present`. */
+  retainOnly(present: ReadonlySet<string>): void {
     for (const file of this.#entries.keys()) if (!present.has(file)) this.remove(file);
   }
 
-  /** The set, once after each change and at first; undefined when nothing has changed since. */
-  take(): ManifestSet | undefined {
+  /** Returns the set once after each change and initially. Returns undefined if nothing has changed since. */
+  takeChangedSet(): ManifestSet | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;
-    const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
-    const texts = new Map(entries.map(([file, { standing }]) => [file, standing]));
-    const found = settled(texts, this.#holders, { word: 'file', searched: this.#options.path });
-    this.#holders = found.holders;
-    this.#beside = { files: found.fileOf, objects: found.objects };
+    const entries = [...this.#entries].sort(([first], [second]) => (first < second ? -1 : 1));
+    const texts = new Map(entries.map(([file, { parsed }]) => [file, parsed]));
+    const resolved = resolveTexts(texts, this.#holders, { word: 'file', searched: this.#options.path });
+    this.#holders = resolved.holders;
+    this.#details = { files: resolved.fileOf, objects: resolved.objects };
     for (const [file, entry] of entries)
-      this.#settle(file, { ...entry, standing: found.texts.get(file) ?? EMPTY_TEXT });
+      this.#store(file, { ...entry, parsed: resolved.texts.get(file) ?? EMPTY_TEXT });
     return {
-      pods: found.pods,
-      problems: [...this.#unreadable.values(), ...found.problems],
+      pods: resolved.pods,
+      problems: [...this.#unreadable.values(), ...resolved.problems],
       warnings: [
-        ...this.#odd.values(),
-        ...found.warnings,
-        ...entries.flatMap(([file, entry]) => openSecret(file, entry)),
+        ...this.#notices.values(),
+        ...resolved.warnings,
+        ...entries.flatMap(([file, entry]) => exposedSecretWarnings(file, entry)),
       ],
     };
   }
 
-  /** What there is beside the set that was told last. */
-  beside(): Beside {
-    return this.#beside;
+  /** Returns the details of the last returned set. */
+  details(): SourceDetails {
+    return this.#details;
   }
 
-  /** Keeps what a file has come to, where that is another than is kept. */
-  #settle(file: string, entry: Entry): void {
-    const { kept, read } = entry;
-    // Of a file that has not been read nothing is known but what is kept.
-    const manifest = read === undefined ? kept : goodOf(entry, read);
-    this.#entries.set(file, { ...entry, kept: manifest });
-    if (!isKept(manifest, kept)) this.#options.onManifest({ file, manifest: manifest ?? null });
+  /** Stores the last good version of a file if it has changed. */
+  #store(file: string, entry: Entry): void {
+    const { stored, readDigest } = entry;
+    // Only the stored version of an unread file is known.
+    const manifest = readDigest === undefined ? stored : goodManifest(entry, readDigest);
+    this.#entries.set(file, { ...entry, stored: manifest });
+    if (!isSameManifest(manifest, stored)) this.#options.onManifest({ file, manifest: manifest ?? null });
   }
 }
 
-/** What to keep of a file: by its digest alone the next agent goes only where the text holds nothing but these pods. */
-function goodOf({ standing, kept }: Entry, digest: string): GoodManifest | undefined {
-  const pods = podsIn(standing);
+/**
+ * Returns the version to store. It only has a digest if the text contains nothing but these pods, so that the next
+ * agent may skip parsing it.
+ */
+function goodManifest({ parsed, stored }: Entry, digest: string): GoodManifest | undefined {
+  const pods = podsIn(parsed);
   if (pods.length === 0) return undefined;
-  const documents = [...standing.documents.values()];
-  const isWhole = standing.problems.length === 0 && documents.every(({ wanted }) => wanted?.needs.length === 0);
-  if (isWhole) return { pods, digest };
-  return kept && isEqual(kept.pods, pods) ? kept : { pods };
+  const documents = [...parsed.documents.values()];
+  const isExact = parsed.problems.length === 0 && documents.every(({ wanted }) => wanted?.needs.length === 0);
+  if (isExact) return { pods, digest };
+  return stored && isSamePods(stored.pods, pods) ? stored : { pods };
 }
 
-const isKept = (one: GoodManifest | undefined, other: GoodManifest | undefined): boolean =>
-  one?.digest === other?.digest && isEqual(one?.pods ?? [], other?.pods ?? []);
+const isSameManifest = (first: GoodManifest | undefined, second: GoodManifest | undefined): boolean =>
+  first?.digest === second?.digest && isSamePods(first?.pods ?? [], second?.pods ?? []);
 
-const isEqual = (one: readonly Pod[], other: readonly Pod[]): boolean =>
-  one.length === other.length && one.every((pod, index) => pod === other[index]);
+const isSamePods = (first: readonly Pod[], second: readonly Pod[]): boolean =>
+  first.length === second.length && first.every((pod, index) => pod === second[index]);
 
-/** What is secret is so for its owner alone. */
-function openSecret(file: string, { standing, mode }: Entry): SourceProblem[] {
-  const isSecret = [...standing.documents.values()].some(({ object }) => object?.kind === 'Secret');
-  if (!isSecret || mode === undefined || (mode & OTHERS) === 0) return [];
-  const shown = (mode & 0o7777).toString(8).padStart(4, '0');
+/** Warns about a Secret in a file that users other than its owner may read. */
+function exposedSecretWarnings(file: string, { parsed, mode }: Entry): SourceProblem[] {
+  const hasSecret = [...parsed.documents.values()].some(({ object }) => object?.kind === 'Secret');
+  if (!hasSecret || mode === undefined || (mode & NON_OWNER_BITS) === 0) return [];
+  const octalMode = (mode & 0o7777).toString(8).padStart(4, '0');
   return [
-    { file, path: '', message: `holds a Secret, and has the mode ${shown}: others may read it; it should be 0600` },
+    {
+      file,
+      path: '',
+      message: `contains a Secret and has mode ${octalMode}, so that others may read it; use mode 0600`,
+    },
   ];
 }

@@ -4,106 +4,108 @@ import { messageOf } from '../../../base/failure.ts';
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { errorCode, isDiskFault, isHostRefusal } from '../../../host/files/fileErrors.ts';
 import { scriptPath } from '../../../host/ownScript.ts';
-import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
+import { type ManifestText, type ReadManifest, rejectedText } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 
-/** Far more than the limits leave to do: a thread that takes longer is ended. */
-const READ_WITHIN_MS = 30_000;
-/** Far more than the largest answer within the limits needs. */
-const THREAD_MEGABYTES = 320;
+/** Timeout of the thread, far longer than a text within the limits needs. */
+const READ_TIMEOUT_MS = 30_000;
+/** Heap limit of the thread, far more than the largest response within the limits needs. */
+const THREAD_MEMORY_MIB = 320;
 
-/** A text needs more memory than the thread may have. */
-class TooMuch extends Error {
-  override readonly name = 'TooMuch';
+/** Thrown if a text needs more memory than the thread may use. */
+class OutOfMemory extends Error {
+  override readonly name = 'OutOfMemory';
 }
 
-/** A thread that reads one text after the other, until one is too much for it or it is ended. */
+/** A worker thread that parses texts sequentially, until it is terminated or runs out of memory. */
 export class ManifestThread {
   readonly #worker: Worker;
   readonly #clock: Clock;
-  readonly #megabytes: number;
+  readonly #memoryMiB: number;
   #hasStarted = false;
-  #hasEnded = false;
+  #hasExited = false;
 
-  /** `script` is the program of the thread, by default that of manifests. */
+  /** `script` is the thread's module, which tests replace. */
   constructor(
     clock: Clock,
-    megabytes = THREAD_MEGABYTES,
+    memoryMiB = THREAD_MEMORY_MIB,
     script: string | URL = scriptPath(import.meta.dirname, 'manifestWorker'),
   ) {
     this.#clock = clock;
-    this.#megabytes = megabytes;
-    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: megabytes } });
-    // A thread that is online has not loaded its modules yet, which needs file descriptors.
+    this.#memoryMiB = memoryMiB;
+    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } });
+    // The `online` event comes before the thread has loaded its modules, which needs file descriptors.
     this.#worker.once('message', () => {
       this.#hasStarted = true;
     });
     this.#worker.once('exit', () => {
-      this.#hasEnded = true;
+      this.#hasExited = true;
     });
-    // Whoever waits for a text hears of it.
+    // The caller of `read` receives the error.
     this.#worker.on('error', () => {});
   }
 
-  /** Whether it can be given another text. */
+  /** Whether the thread accepts another text. */
   get isAlive(): boolean {
-    return !this.#hasEnded;
+    return !this.#hasExited;
   }
 
   /**
-   * Reads a text. A text that is too much for the thread is refused as one that is wrong. Rejects if no thread can start, if
-   * the host refuses it something, and if reading takes too long: within the limits that is the host's fault, so the text is
-   * worth another attempt.
+   * Reads a text. A text that exceeds the thread's memory is rejected like an invalid one. Rejects if the thread cannot
+   * start, the host refuses a resource, or reading times out. Within the limits, a timeout is caused by the host, so
+   * that the text is worth another attempt.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
-    const late = new AbortController();
-    const timer = this.#clock.setTimeout(() => late.abort(), READ_WITHIN_MS);
+    const timeout = new AbortController();
+    const timer = this.#clock.setTimeout(() => timeout.abort(), READ_TIMEOUT_MS);
     const manifests: ReadManifest[] = [];
     try {
       for (let task: ReadingTask = text; ; task = 'more') {
-        const some = await this.#ask(task, late.signal);
-        if (some.length === 0) return manifests;
-        for (const each of some) {
-          // The thread is of the same program, and JSON keeps all that a pod is made of.
-          manifests.push(JSON.parse(each) as ReadManifest);
+        const batch = await this.#request(task, timeout.signal);
+        if (batch.length === 0) return manifests;
+        for (const json of batch) {
+          // Safe cast: the thread runs the same program, and JSON preserves all fields of a manifest.
+          manifests.push(JSON.parse(json) as ReadManifest);
         }
         await nextTurn();
       }
     } catch (error) {
-      this.end();
-      if (late.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
-      if (!this.#hasStarted && !(error instanceof TooMuch))
+      this.terminate();
+      if (timeout.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
+      if (!this.#hasStarted && !(error instanceof OutOfMemory))
         throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
-      return refused(`cannot be read: ${messageOf(error)}`).manifests;
+      return rejectedText(`cannot be read: ${messageOf(error)}`).manifests;
     } finally {
       this.#clock.clearTimeout(timer);
     }
   }
 
-  end(): void {
-    this.#hasEnded = true;
+  terminate(): void {
+    this.#hasExited = true;
     this.#worker.terminate().catch(() => {});
   }
 
-  get #tooMuch(): string {
-    return `reading it takes more than ${this.#megabytes} MiB of memory`;
+  get #outOfMemoryMessage(): string {
+    return `reading it takes more than ${this.#memoryMiB} MiB of memory`;
   }
 
-  #ask(task: ReadingTask, late: AbortSignal): Promise<ReadingNews> {
+  #request(task: ReadingTask, timeout: AbortSignal): Promise<ReadingNews> {
     const worker = this.#worker;
     const done = new AbortController();
     return new Promise<ReadingNews>((resolve, reject) => {
-      const hear = (event: string, then: (value: unknown) => void) => {
-        worker.once(event, then);
-        done.signal.addEventListener('abort', () => worker.off(event, then));
+      const listen = (event: string, listener: (value: unknown) => void) => {
+        worker.once(event, listener);
+        done.signal.addEventListener('abort', () => worker.off(event, listener));
       };
-      // Nobody else posts to this thread's port.
-      hear('message', (some) => resolve(some as ReadingNews));
-      hear('error', (error) => reject(isOutOfMemory(error) ? new TooMuch(this.#tooMuch, { cause: error }) : error));
-      hear('exit', () => reject(new Error('the thread reading it exited')));
-      const tooLate = () => reject(new Error(`reading it takes longer than ${READ_WITHIN_MS / 1_000} s`));
-      late.addEventListener('abort', tooLate, { signal: done.signal });
-      if (late.aborted) tooLate();
+      // Safe cast: only `manifestWorker` posts messages to this port.
+      listen('message', (batch) => resolve(batch as ReadingNews));
+      listen('error', (error) =>
+        reject(isOutOfMemory(error) ? new OutOfMemory(this.#outOfMemoryMessage, { cause: error }) : error),
+      );
+      listen('exit', () => reject(new Error('the thread reading it exited')));
+      const onTimeout = () => reject(new Error(`reading it takes longer than ${READ_TIMEOUT_MS / 1_000} s`));
+      timeout.addEventListener('abort', onTimeout, { signal: done.signal });
+      if (timeout.aborted) onTimeout();
       worker.postMessage(task);
     }).finally(() => done.abort());
   }

@@ -1,31 +1,37 @@
-/** The thread that reads large manifests. It is asked for each part of what it gives, so that nobody gets too much at once. */
+/**
+ * Worker thread that parses large texts. The parent requests the manifests in batches, so that neither side handles too
+ * much data at once.
+ */
 import { parentPort } from 'node:worker_threads';
-import { allManifestsIn, type ManifestText, type ReadManifest } from './manifestText.ts';
+import { type ManifestText, parseAllManifests, type ReadManifest } from './manifestText.ts';
 
-/** A text to read, or that more is wanted of the one that is being read. */
+/** A text to read, or a request for the next batch of the current text. */
 export type ReadingTask = ManifestText | 'more';
 
-/** Some manifests of the text, each a `ReadManifest` in JSON, which is parsed faster than a copy is made; none: there are no more. */
+/**
+ * A batch of manifests, each a `ReadManifest` in JSON, because parsing JSON is faster than a structured clone. An empty
+ * batch is the last one.
+ */
 export type ReadingNews = readonly string[];
 
-/** One more manifest than this many characters at a time; one may have more by itself. */
-const ENOUGH = 32_768;
+/** Number of characters after which a batch is sent. A single manifest may exceed it. */
+const BATCH_CHARACTERS = 32_768;
 
-// Nobody sees where in the parser one of thousands of errors was made, but it costs most of the time.
+// Disable stack traces, because nobody needs those of thousands of YAML errors, and they take most of the time.
 Error.stackTraceLimit = 0;
 
-let rest: Iterator<ReadManifest> = [].values();
+let remaining: Iterator<ReadManifest> = [].values();
 
 parentPort?.on('message', (task: ReadingTask) => {
-  if (task !== 'more') rest = allManifestsIn(task)[Symbol.iterator]();
-  const some: string[] = [];
+  if (task !== 'more') remaining = parseAllManifests(task)[Symbol.iterator]();
+  const batch: string[] = [];
   let length = 0;
-  while (length < ENOUGH) {
-    const { value, done } = rest.next();
+  while (length < BATCH_CHARACTERS) {
+    const { value, done } = remaining.next();
     if (done) break;
     const json = JSON.stringify(value);
-    some.push(json);
+    batch.push(json);
     length += json.length;
   }
-  parentPort?.postMessage(some);
+  parentPort?.postMessage(batch);
 });

@@ -1,34 +1,39 @@
-/** Reads files that somebody else has written: whatever lies there, it is read at once and to a bounded length. */
+/** Reads text files written by others, at once and up to a maximum size. */
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
-/** The largest file in bytes that is read unless somebody says otherwise. */
-export const LARGEST_FILE = 1024 * 1024;
+/** Default maximum size of a file in bytes. */
+export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A file has more bytes than were to be read. */
+/** Thrown if a file exceeds the maximum size. */
 export class TooLargeFile extends Error {
   override readonly name = 'TooLargeFile';
 }
 
 interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** The largest file in bytes. */
-  readonly largest?: number;
+  /** Maximum size of the file in bytes. */
+  readonly maxBytes?: number;
 }
 
-/** What a directory is said to be. */
-export const A_DIRECTORY = 'a directory, not a file';
+/** Describes a directory in messages. */
+export const DIRECTORY_NOT_FILE = 'a directory, not a file';
 
-/** What was found at a path: a text, something that is no file, or nothing. */
-export type FoundText =
+/**
+ * The result of reading a path. Either a text, a description of a non-regular file, or undefined if nothing exists
+ * there.
+ */
+export type TextFile =
   | { readonly text: string; readonly mode: number; readonly ino: number }
   | { readonly noFile: string }
   | undefined;
 
-/** A file's text (symlinks are followed). Throws when it can not be read, a `TooLargeFile` where it is too large. */
-export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<FoundText> {
-  return orAbsent(async () => {
-    // To open a device may already do something, and to open a FIFO may never end.
+/**
+ * Reads a file and follows symbolic links. Throws if the file cannot be read, with a `TooLargeFile` if it is too large.
+ */
+export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<TextFile> {
+  return undefinedIfMissing(async () => {
+    // Opening a device may have side effects, and opening a FIFO may block forever.
     const noFile = kindOf(await files.stat(file));
     if (noFile !== undefined) return { noFile };
     const handle = await files.open(file, NON_BLOCKING);
@@ -40,41 +45,44 @@ export async function readTextFile(files: FileSystem, file: string, options: Rea
   });
 }
 
-/** What these say of a file stays so until somebody changes it. */
-const LASTING: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ENXIO', 'ENODEV']);
+/** Error codes that persist until the file is changed. */
+const PERMANENT_ERRORS: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ENXIO', 'ENODEV']);
 
-/** Whether a file could not be read for a cause beside it, as on a broken disk: nobody knows what is in it. */
+/**
+ * Whether a file could not be read for a reason other than the file itself, e.g. a disk error, so that its contents are
+ * unknown.
+ */
 export function isUnread(error: unknown): boolean {
   const code = errorCode(error);
-  return code !== undefined && !LASTING.has(code);
+  return code !== undefined && !PERMANENT_ERRORS.has(code);
 }
 
-async function textOf(handle: OpenFile, { signal, largest = LARGEST_FILE }: ReadOptions): Promise<FoundText> {
-  const found = await handle.stat();
-  const noFile = kindOf(found);
+async function textOf(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }: ReadOptions): Promise<TextFile> {
+  const stats = await handle.stat();
+  const noFile = kindOf(stats);
   if (noFile !== undefined) return { noFile };
-  if (found.size > largest) throw tooLarge(found.size, largest);
+  if (stats.size > maxBytes) throw tooLarge(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
-  // It may have grown meanwhile.
-  if (bytes.length > largest) throw tooLarge(bytes.length, largest);
-  return { text: bytes.toString('utf8'), mode: found.mode, ino: found.ino };
+  // The file may have grown since.
+  if (bytes.length > maxBytes) throw tooLarge(bytes.length, maxBytes);
+  return { text: bytes.toString('utf8'), mode: stats.mode, ino: stats.ino };
 }
 
-const tooLarge = (size: number, largest: number): TooLargeFile =>
-  new TooLargeFile(`the file has ${size} bytes; the limit is ${largest}`);
+const tooLarge = (size: number, maxBytes: number): TooLargeFile =>
+  new TooLargeFile(`the file has ${size} bytes; the limit is ${maxBytes}`);
 
-/** What something is that is no regular file, and why it is not read. */
-function kindOf(found: FileStats): string | undefined {
-  if (found.isFile()) return undefined;
-  if (found.isDirectory()) return A_DIRECTORY;
-  if (found.isFIFO()) return 'a FIFO, not a file';
-  return found.isSocket() ? 'a socket, not a file' : 'a device, not a file';
+/** Describes a file that is not a regular file. Returns undefined for a regular file. */
+function kindOf(stats: FileStats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return DIRECTORY_NOT_FILE;
+  if (stats.isFIFO()) return 'a FIFO, not a file';
+  return stats.isSocket() ? 'a socket, not a file' : 'a device, not a file';
 }
 
-/** What a look finds; undefined when nothing is there. */
-export async function orAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
+/** Returns the result of `call`, or undefined if the file does not exist. */
+export async function undefinedIfMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await call();
   } catch (error) {
     const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

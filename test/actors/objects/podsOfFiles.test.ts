@@ -94,7 +94,7 @@ test('nothing of a Secret is on disk or in what enters the actors, and who may r
   }
   expect(await onDisk(node)).toContain('web-node-1');
   expect(node.manifestProblems).toEqual([
-    ': holds a Secret, and has the mode 0644: others may read it; it should be 0600',
+    ': contains a Secret and has mode 0644, so that others may read it; use mode 0600',
   ]);
 });
 

@@ -19,7 +19,7 @@ async function read(pods: number, startThread?: typeof readInPlace) {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items });
   const readManifests = createManifestReader({ clock, signal: AbortSignal.any([signal, ended.signal]), startThread });
   try {
-    return await readManifests({ text, kind: 'answer', origin: { ...origin, source: 'http', admitted: new Map() } });
+    return await readManifests({ text, kind: 'response', origin: { ...origin, source: 'http', admitted: new Map() } });
   } finally {
     ended.abort();
   }

@@ -42,7 +42,7 @@ function start({
   at = path,
   lastGood = new Map<string, GoodManifest>(),
   clock = systemClock as Clock,
-  listEveryMs = 20_000,
+  listIntervalMs = 20_000,
 } = {}): void {
   const own = sets;
   ended = watchManifests({
@@ -52,7 +52,7 @@ function start({
     nodeName: 'Node-1',
     lastGood,
     readManifests: readAtOnce,
-    listEveryMs,
+    listIntervalMs,
     clock,
     signal: stop.signal,
     onState: () => {},
@@ -215,7 +215,7 @@ describe('the set', () => {
   });
 
   test('a written file is seen by its event, before any list; a removed one leaves the set', async () => {
-    start({ listEveryMs: 3_600_000 });
+    start({ listIntervalMs: 3_600_000 });
     await first();
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await untilNames('a-node-1');
@@ -225,7 +225,7 @@ describe('the set', () => {
   });
 
   test('of many files that come at once the first make a set before the last are read', async () => {
-    start({ listEveryMs: 3_600_000 });
+    start({ listIntervalMs: 3_600_000 });
     await first();
     const all = Array.from({ length: 30 }, (_, index) => `p${index}`);
     for (const name of all) await writeFile(join(base, name), manifest(name));
@@ -306,7 +306,7 @@ describe('the set', () => {
     await writeFile(join(base, 'real'), manifest('a', 'one'));
     await symlink(join(base, 'real'), join(path, 'a.yaml'));
     const clock = manualClock();
-    start({ clock, listEveryMs: 7000 });
+    start({ clock, listIntervalMs: 7000 });
     await first();
     await writeFile(join(base, 'real'), manifest('a', 'two'));
     expect(await clock.untilWaiting()).toBe(7000);
@@ -408,7 +408,7 @@ describe('an invalid manifest', () => {
   });
 
   test('a file that is written piece by piece is read when it is whole', async () => {
-    start({ listEveryMs: 3_600_000 });
+    start({ listIntervalMs: 3_600_000 });
     await first();
     const whole = manifest('a');
     for (let at = 0; at < whole.length; at += 40) {

@@ -7,10 +7,10 @@ import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LocalObject } from '../../../actors/objects/cache/persistedSourceObjects.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import { LARGEST_TEXT } from '../../../actors/sources/manifest/manifestLimits.ts';
+import { MAX_TEXT_BYTES } from '../../../actors/sources/manifest/manifestLimits.ts';
 import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
-import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
+import { MAX_FILE_BYTES } from '../../../actors/sources/yaml/textFile.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -42,14 +42,14 @@ afterEach(async () => {
   await rm(base, { recursive: true });
 });
 
-function start(listEveryMs = 20_000): void {
+function start(listIntervalMs = 20_000): void {
   ended = watchManifests({
     nextTurn,
     files: hostFiles,
     path,
     nodeName: 'node',
     lastGood: new Map(),
-    listEveryMs,
+    listIntervalMs,
     clock: systemClock,
     signal: stop.signal,
     readManifests,
@@ -76,7 +76,7 @@ const merges = many(30, (i) => `a${i + 1}: &m${i + 1} {<<: [${`*m${i}, `.repeat(
 const chain = (length: number) => many(length, (i) => `a${i + 1}: &m${i + 1} {<<: *m${i}}\n`);
 
 const hostile: [what: string, text: string, message: RegExp][] = [
-  ['a megabyte of brackets', '['.repeat(LARGEST_FILE), /^is nested deeper than 100 levels at line 1, column 101$/],
+  ['a megabyte of brackets', '['.repeat(MAX_FILE_BYTES), /^is nested deeper than 100 levels at line 1, column 101$/],
   [
     'few brackets too many',
     `${head}  args: ${'['.repeat(200)}`,
@@ -84,7 +84,7 @@ const hostile: [what: string, text: string, message: RegExp][] = [
   ],
   ['deep nesting in JSON', `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`, /^is nested deeper than 100 levels$/],
   ['closing brackets', `${head}${']'.repeat(500_000)}`, /at line 6, column 1$/],
-  ['dashes', '- '.repeat(LARGEST_FILE / 2), /^is nested deeper than 100 levels at line 1, column 201$/],
+  ['dashes', '- '.repeat(MAX_FILE_BYTES / 2), /^is nested deeper than 100 levels at line 1, column 201$/],
   [
     '25,000 volumes',
     `${head}  volumes:\n${many(25_000, (i) => `  - {name: v${i}, emptyDir: {}}\n`)}`,
@@ -138,7 +138,7 @@ describe('each is one message of at most 1000 characters, and a pod beside it ru
 
 test('a file that is too large is told by its size, and is read when it has shrunk', async () => {
   const file = join(path, 'large.yaml');
-  await writeFile(file, `${good}# ${'x'.repeat(LARGEST_TEXT)}`);
+  await writeFile(file, `${good}# ${'x'.repeat(MAX_TEXT_BYTES)}`);
   start();
   const { problems } = await until(() => true);
   expect(problems).toMatchObject([{ file, message: 'the file has 10485852 bytes; the limit is 10485760' }]);
@@ -252,7 +252,7 @@ test('of two files with one uid that which had it keeps it, and the other is tol
     {
       file: second,
       path: 'metadata.uid',
-      message: `Duplicate value: "one": already used by the pod of ${first}`,
+      message: `Duplicate value: "one": already used by the pod in ${first}`,
       pod: 'default/second-node',
       until: 'one of the two files changes',
     },

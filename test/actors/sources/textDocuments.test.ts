@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { EMPTY_TEXT, type StandingText, takenIn } from '../../../actors/sources/textDocuments.ts';
+import { EMPTY_TEXT, type ParsedText, updateText } from '../../../actors/sources/textDocuments.ts';
 import { configText, documents, ofConfig, podText, readDocuments, secretText } from '../../fakes/manifests.ts';
 
 /** What stands of these texts, one after the other. */
-async function standingOf(...texts: readonly string[]): Promise<StandingText> {
+async function standingOf(...texts: readonly string[]): Promise<ParsedText> {
   let standing = EMPTY_TEXT;
   for (const text of texts) {
-    standing = await takenIn(standing, readDocuments(text), async () => {});
+    standing = await updateText(standing, readDocuments(text), async () => {});
     // All that a pod needs is there.
     const used = Array.from(standing.documents, ([key, document]) => {
       const pod = document.wanted?.pod ?? document.pod;
@@ -17,10 +17,10 @@ async function standingOf(...texts: readonly string[]): Promise<StandingText> {
   return standing;
 }
 
-const keysOf = ({ documents: all }: StandingText) => [...all.keys()].map((key) => key.replace('/default/', ' '));
-const imageOf = ({ documents: all }: StandingText, name: string) =>
+const keysOf = ({ documents: all }: ParsedText) => [...all.keys()].map((key) => key.replace('/default/', ' '));
+const imageOf = ({ documents: all }: ParsedText, name: string) =>
   all.get(`Pod/default/${name}-node`)?.pod?.spec.containers[0]?.image;
-const messagesOf = ({ problems }: StandingText) => problems.map(({ path, message }) => `${path}: ${message}`);
+const messagesOf = ({ problems }: ParsedText) => problems.map(({ path, message }) => `${path}: ${message}`);
 const broken = 'a: [\n';
 
 describe('each document stands by itself', () => {
@@ -69,7 +69,7 @@ describe('each document stands by itself', () => {
 });
 
 test('the UID of a pod is that of before whatever stands beside it, and in whatever order', async () => {
-  const uidOf = ({ documents: all }: StandingText) => all.get('Pod/default/a-node')?.pod?.metadata.uid;
+  const uidOf = ({ documents: all }: ParsedText) => all.get('Pod/default/a-node')?.pod?.metadata.uid;
   const alone = uidOf(await standingOf(podText('a')));
   // As an agent that read one document of a file had it.
   expect(alone).toBe('9a4b410836f95b6e8ebd5739568d9ec3');
@@ -89,14 +89,14 @@ test('what a text has twice it has once, as it stands first', async () => {
   expect(imageOf(standing, 'a')).toBe('busybox:1');
   expect(standing.documents.get('ConfigMap/default/c')?.object?.data.get('k')).toBe('first');
   expect(messagesOf(standing)).toEqual([
-    'documents[1].metadata.name: Duplicate value: Pod default/a-node is in this text already',
-    'documents[3].metadata.name: Duplicate value: ConfigMap default/c is in this text already',
+    'documents[1].metadata.name: Duplicate value: Pod default/a-node is already defined in this text',
+    'documents[3].metadata.name: Duplicate value: ConfigMap default/c is already defined in this text',
   ]);
 });
 
 test('what is immutable stays as it is while it is there', async () => {
   const sealed = (value: string) => configText('c', `k: ${value}`, ', immutable: true');
-  const valueIn = ({ documents: all }: StandingText) => all.get('ConfigMap/default/c')?.object?.data.get('k');
+  const valueIn = ({ documents: all }: ParsedText) => all.get('ConfigMap/default/c')?.object?.data.get('k');
   const changed = await standingOf(sealed('a'), documents(podText('p'), sealed('b')));
   expect(valueIn(changed)).toBe('a');
   expect(messagesOf(changed)).toEqual([
@@ -109,7 +109,7 @@ test('what is immutable stays as it is while it is there', async () => {
 
 test('an object that is as it was is the same', async () => {
   const first = await standingOf(documents(configText('c', 'k: v'), secretText('s', 'k: v')));
-  const again = await takenIn(
+  const again = await updateText(
     first,
     readDocuments(documents(secretText('s', 'k: v'), configText('c', 'k: w'))),
     async () => {},
@@ -119,11 +119,11 @@ test('an object that is as it was is the same', async () => {
 });
 
 test('a pod that waits for what it needs is wanted no more once it is wrong', async () => {
-  const waiting = await takenIn(EMPTY_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
+  const waiting = await updateText(EMPTY_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
   expect(waiting.documents.get('Pod/default/a-node')).toMatchObject({
     wanted: { needs: [{ kind: 'ConfigMap', name: 'c' }] },
   });
-  const wrong = await takenIn(waiting, readDocuments(broken), async () => {});
+  const wrong = await updateText(waiting, readDocuments(broken), async () => {});
   expect(wrong.documents.size).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 /** Validates manifests as the node does, because nobody can expect a rejected manifest to run. */
 
 import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
-import { allManifestsIn } from '../../../actors/sources/manifest/manifestText.ts';
+import { parseAllManifests } from '../../../actors/sources/manifest/manifestText.ts';
 import { printable } from '../../../base/printable.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { readApiPod } from '../../../kubernetes/api/apiPod.ts';
@@ -23,7 +23,7 @@ const ORIGIN = {
 
 /** Reads the manifests in a file as the node does. */
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
-  [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
+  [...parseAllManifests({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
 
 /** Whether a pod comes from an API server, where pods are bound to nodes. */
 const isOfApi = ({ spec }: Manifest): boolean => 'nodeName' in spec;

@@ -82,7 +82,7 @@ describe('C25: the source of static pods', () => {
   const messagesOf = ({ problems }: ManifestSet) => problems.map(({ message }) => message);
 
   /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
-  function source(lastGood: ReadonlyMap<string, GoodManifest> = new Map(), listEveryMs = 5) {
+  function source(lastGood: ReadonlyMap<string, GoodManifest> = new Map(), listIntervalMs = 5) {
     const sets: ManifestSet[] = [];
     const kept: ManifestToStore[] = [];
     const reads: RuntimeClasses[] = [];
@@ -93,7 +93,7 @@ describe('C25: the source of static pods', () => {
       path: join(directory, 'pods'),
       nodeName: 'node',
       lastGood,
-      listEveryMs,
+      listIntervalMs,
       clock: systemClock,
       readManifests: readAtOnce,
       readClasses: async () => {
@@ -163,7 +163,7 @@ describe('C25: the source of static pods', () => {
         path: join(directory, 'pods'),
         nodeName: 'node',
         lastGood: new Map(),
-        listEveryMs: 5,
+        listIntervalMs: 5,
         clock: systemClock,
         readManifests: readAtOnce,
         readClasses: async () => {

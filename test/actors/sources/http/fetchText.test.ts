@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../../actors/sources/http/fetchText.ts';
-import { LARGEST_TEXT } from '../../../../actors/sources/manifest/manifestLimits.ts';
+import { MAX_TEXT_BYTES } from '../../../../actors/sources/manifest/manifestLimits.ts';
 import { type Clock, systemClock } from '../../../../base/clock.ts';
 
 let server: Server;
@@ -29,16 +29,16 @@ afterEach(() => {
 });
 
 const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, network, signal: stop.signal });
-const tooMuch = `the response is larger than ${LARGEST_TEXT} bytes`;
+const tooMuch = `the response is larger than ${MAX_TEXT_BYTES} bytes`;
 
 describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {
-  const zeros = Buffer.alloc(2 * LARGEST_TEXT);
+  const zeros = Buffer.alloc(2 * MAX_TEXT_BYTES);
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
   ] as const)('%s', async (encoding, compress) => {
     const body = compress(zeros);
-    expect(body.length).toBeLessThan(LARGEST_TEXT / 10);
+    expect(body.length).toBeLessThan(MAX_TEXT_BYTES / 10);
     answer = (_, response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(body);
     await expect(get()).rejects.toThrow(tooMuch);
   });

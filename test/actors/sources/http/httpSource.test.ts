@@ -248,7 +248,7 @@ describe('from one answer to the next', () => {
 
   test.each<[string, object | string, number, string[]]>([
     ['no YAML', '{', 200, [expect.stringMatching(/^: /) as unknown as string]],
-    ['nothing', '', 200, [': the answer is empty']],
+    ['nothing', '', 200, [': the response is empty']],
     [
       'a kind that is no text',
       { ...manifest('a'), kind: { toString: 1 } },
@@ -279,7 +279,7 @@ describe('from one answer to the next', () => {
       'a pod twice',
       list(manifest('a'), manifest('a')),
       200,
-      ['items[1].metadata.name: Duplicate value: Pod default/a-node-1 is in this text already'],
+      ['items[1].metadata.name: Duplicate value: Pod default/a-node-1 is already defined in this text'],
     ],
     ['an error', 'gone', 404, [': the server answered 404 Not Found']],
     ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the response is larger than 10485760 bytes']],

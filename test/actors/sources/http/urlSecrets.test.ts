@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hideSecrets, keyOf, splitCredentials, withoutSecrets } from '../../../../actors/sources/http/urlSecrets.ts';
+import { hideSecrets, splitCredentials, urlKey, withoutSecrets } from '../../../../actors/sources/http/urlSecrets.ts';
 
 const url = 'https://me:s%40cret@host:8443/pods?token=abcdef&node=a';
 
@@ -20,10 +20,10 @@ describe('the secrets of a URL', () => {
   });
 
   test('are in no key under which something is kept, and another password makes no other key', () => {
-    expect(keyOf(url)).toMatch(/^https:\/\/host:8443\/pods\?token=xxxxx&node=xxxxx#[0-9a-f]{16}$/);
-    expect(keyOf(url.replace('s%40cret', 'other'))).toBe(keyOf(url));
-    expect(keyOf(url.replace('abcdef', 'ghijkl'))).not.toBe(keyOf(url));
-    expect(keyOf('http://host/pods')).toBe('http://host/pods');
+    expect(urlKey(url)).toMatch(/^https:\/\/host:8443\/pods\?token=xxxxx&node=xxxxx#[0-9a-f]{16}$/);
+    expect(urlKey(url.replace('s%40cret', 'other'))).toBe(urlKey(url));
+    expect(urlKey(url.replace('abcdef', 'ghijkl'))).not.toBe(urlKey(url));
+    expect(urlKey('http://host/pods')).toBe('http://host/pods');
   });
 
   test('are taken out of a message, however they came into it', () => {

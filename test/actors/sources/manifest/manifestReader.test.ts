@@ -49,7 +49,7 @@ describe('the thread', () => {
         get isAlive() {
           return thread.isAlive;
         },
-        end: () => {
+        terminate: () => {
           thread.ended = true;
         },
       };
@@ -112,7 +112,7 @@ test('pods are handed over a few at a time: the event loop turns meanwhile', asy
     turns += 1;
     if (!isOver) setImmediate(turn);
   };
-  const reading = read(asText(JSON.stringify({ kind: 'PodList', items: pods }), 'answer'));
+  const reading = read(asText(JSON.stringify({ kind: 'PodList', items: pods }), 'response'));
   await new Promise(setImmediate);
   turn();
   const manifests = await reading;

@@ -24,9 +24,9 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
   });
   const list = async (content: string, mode?: number) => {
     await found.update(FILE, { text: content, mode }, 0);
-    return found.take();
+    return found.takeChangedSet();
   };
-  return { list, kept, beside: () => found.beside() };
+  return { list, kept, details: () => found.details() };
 }
 
 async function keptOf(content: string): Promise<GoodManifest> {
@@ -104,26 +104,26 @@ describe('a file that holds more than pods', () => {
   const both = (data = 'password: hunter2') => documents(podText('a', ofSecret('s')), secretText('s', data));
 
   test('is kept without them, and read at once after a restart', async () => {
-    const { list, kept, beside } = files();
+    const { list, kept, details } = files();
     const { pods } = (await list(both())) ?? {};
     expect(kept).toEqual([{ file: FILE, manifest: { pods } }]);
     expect(JSON.stringify(kept)).not.toContain('hunter2');
-    expect(beside()).toMatchObject({
+    expect(details()).toMatchObject({
       objects: [{ object: { kind: 'Secret', name: 's' }, file: FILE }],
       files: new Map([[pods?.[0]?.metadata.uid, FILE]]),
     });
     const again = files(kept[0]?.manifest ?? undefined);
     expect((await again.list(both()))?.pods).toEqual(pods);
-    expect(again.beside().objects).toHaveLength(1);
+    expect(again.details().objects).toHaveLength(1);
     expect(again.kept).toEqual([]);
   });
 
   test('changes nothing of its pod where only the object is another', async () => {
-    const { list, kept, beside } = files();
+    const { list, kept, details } = files();
     const before = await list(both());
     const after = await list(both('password: other'));
     expect(after?.pods[0]).toBe(before?.pods[0]);
-    expect(String(beside().objects[0]?.object.data.get('password'))).toBe('other');
+    expect(String(details().objects[0]?.object.data.get('password'))).toBe('other');
     expect(kept).toHaveLength(1);
   });
 
@@ -147,8 +147,8 @@ describe('a file that holds more than pods', () => {
   });
 
   test.each([
-    [0o100644, [`holds a Secret, and has the mode 0644: others may read it; it should be 0600`]],
-    [0o100640, [`holds a Secret, and has the mode 0640: others may read it; it should be 0600`]],
+    [0o100644, [`contains a Secret and has mode 0644, so that others may read it; use mode 0600`]],
+    [0o100640, [`contains a Secret and has mode 0640, so that others may read it; use mode 0600`]],
     [0o100600, []],
     [0o100400, []],
   ])('is told of when it is a Secret and the mode is %o', async (mode, told) => {

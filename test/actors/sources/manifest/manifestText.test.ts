@@ -86,5 +86,5 @@ test('an answer may hold the same', () => {
     'Pod/default/a-node',
     'ConfigMap/default/c',
   ]);
-  expect(problems('', (text) => readAnswer(text))).toEqual([['', '', 'the answer is empty']]);
+  expect(problems('', (text) => readAnswer(text))).toEqual([['', '', 'the response is empty']]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Holders, settled } from '../../../../actors/sources/manifest/settledTexts.ts';
-import { EMPTY_TEXT, type StandingText, takenIn } from '../../../../actors/sources/textDocuments.ts';
+import { type Holders, resolveTexts } from '../../../../actors/sources/manifest/resolveTexts.ts';
+import { EMPTY_TEXT, type ParsedText, updateText } from '../../../../actors/sources/textDocuments.ts';
 import {
   configText,
   documents,
@@ -13,16 +13,16 @@ import {
 
 const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
 
-/** The files of a source, settled after each change. */
+/** The files of a source, resolved after each change. */
 function source(word: 'file' | 'response' = 'file') {
-  let texts: ReadonlyMap<string, StandingText> = new Map();
+  let texts: ReadonlyMap<string, ParsedText> = new Map();
   let holders: Holders = new Map();
   return async (files: Readonly<Record<string, string>>) => {
     const read = Object.entries(files).map(async ([file, text]) => {
       const before = texts.get(file) ?? EMPTY_TEXT;
-      return [file, await takenIn(before, readDocuments(text, { origin: file }), async () => {})] as const;
+      return [file, await updateText(before, readDocuments(text, { origin: file }), async () => {})] as const;
     });
-    const found = settled(new Map(await Promise.all(read)), holders, { word, searched: '/pods' });
+    const found = resolveTexts(new Map(await Promise.all(read)), holders, { word, searched: '/pods' });
     ({ texts, holders } = found);
     const pods = found.pods.map(({ metadata }) => metadata.name);
     const said = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
@@ -105,9 +105,7 @@ test('of two files with one object that which had it keeps it, and the other is 
   expect(valueIn(await settle({ [B]: configText('c', 'k: b') }))).toEqual(['b']);
   const both = await settle({ [A]: configText('c', 'k: a'), [B]: configText('c', 'k: b2') });
   expect(valueIn(both)).toEqual(['b2']);
-  expect(both.said).toEqual([
-    `${A}: metadata.name: Duplicate value: ConfigMap default/c is already used as it is in ${B}`,
-  ]);
+  expect(both.said).toEqual([`${A}: metadata.name: Duplicate value: ConfigMap default/c is already used from ${B}`]);
   expect(both.problems).toMatchObject([{ until: 'one of the two files changes' }]);
   expect(valueIn(await settle({ [A]: configText('c', 'k: a') }))).toEqual(['a']);
 });
@@ -118,7 +116,7 @@ test('so it is with a uid, also in one file', async () => {
   await settle({ [B]: withUid('b') });
   expect(await settle({ [A]: withUid('a'), [B]: withUid('b') })).toMatchObject({
     pods: ['b-node'],
-    said: [`${A}: metadata.uid: Duplicate value: "same": already used by the pod of ${B}`],
+    said: [`${A}: metadata.uid: Duplicate value: "same": already used by the pod in ${B}`],
   });
   expect((await source()({ [A]: documents(withUid('a'), withUid('b')) })).pods).toEqual(['a-node']);
 });

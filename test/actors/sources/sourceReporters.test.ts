@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { tellingProblems, tellingState } from '../../../actors/sources/sourceNews.ts';
+import { problemReporter, sourceStateReporter } from '../../../actors/sources/sourceReporters.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 
 const problem = (file: string, message: string) => ({ file, path: 'spec', message });
@@ -8,7 +8,7 @@ const problem = (file: string, message: string) => ({ file, path: 'spec', messag
 test('a problem is told once for as long as it stands, and again when it comes back', () => {
   const told: string[] = [];
   const sent: NodeFact[] = [];
-  const tell = tellingProblems(
+  const tell = problemReporter(
     (level, file, path, message) => told.push(`${level} ${file} ${path}: ${message}`),
     (fact) => sent.push(fact),
   );
@@ -35,7 +35,7 @@ test('how a source gets on is sent where it is news', () => {
   const clock = new SimulatedClock();
   const { signal } = new AbortController();
   const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
-  const tell = tellingState((fact) => sent.push(fact), 'file', own);
+  const tell = sourceStateReporter((fact) => sent.push(fact), 'file', own);
   tell({ state: 'broken', failure: 'gone' });
   tell({ state: 'broken', failure: 'gone' });
   expect(sent).toEqual([
@@ -52,7 +52,7 @@ test('a wait that is over has no end any more until the source has looked again'
   const [clock, ending] = [new SimulatedClock(), new AbortController()];
   const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal: ending.signal };
   const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
-  const tell = tellingState(send, 'file', own);
+  const tell = sourceStateReporter(send, 'file', own);
   const begun = clock.now();
   tell({ state: 'failing', until: begun + 1_000, failure: 'EIO' });
   await clock.advance(1_000);
@@ -72,7 +72,7 @@ test('a wait that is over is not told again by a look that is a moment ahead of 
   const { signal } = new AbortController();
   const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
   const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
-  const tell = tellingState(send, 'file', own);
+  const tell = sourceStateReporter(send, 'file', own);
   const until = clock.now() + 500;
   tell({ state: 'settling', until });
   await clock.advance(500);

@@ -1,0 +1,45 @@
+import { printableLine } from '../../base/printable.ts';
+import { shortText } from '../../base/shortText.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+
+/** Maximum number of problems reported individually. More are summarized in one. */
+const MAX_PROBLEMS = 10;
+/** Maximum number of characters in a message. */
+const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_PATH_LENGTH = 200;
+
+/** Limits the number and length of a manifest's problems for display. */
+export function limitProblems(problems: readonly Problem[]): Problem[] {
+  if (problems.length <= MAX_PROBLEMS) return problems.map(shortProblem);
+  const sentences = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(shortProblem)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const included: string[] = [];
+  let length = 0;
+  for (const sentence of sentences) {
+    length += sentence.length + 2;
+    if (length > MAX_MESSAGE_LENGTH - 40) break;
+    included.push(sentence);
+  }
+  return [
+    shortProblem({
+      path: '',
+      message: [...included, `and ${problems.length - included.length} more errors`].join('; '),
+    }),
+  ];
+}
+
+/** Shortens a problem to at most 1,000 characters. */
+export function shortProblem({ path, message }: Problem): Problem {
+  const shortPath = cut(printableLine(path), MAX_PATH_LENGTH);
+  return { path: shortPath, message: cut(printableLine(message), MAX_MESSAGE_LENGTH - shortPath.length - 2) };
+}
+
+/** Shortens a text in the middle, because its end states what was expected. */
+function cut(text: string, maxLength: number): string {
+  const short = shortText(text, maxLength);
+  if (short.length <= maxLength) return short;
+  const end = Math.floor(maxLength / 3);
+  return `${short.slice(0, maxLength - end - 1)}…${short.slice(-end)}`;
+}
