@@ -90,8 +90,8 @@ const elapsedOf = (input: TimerInput) => ({
 
 /**
  * Creates the actor logic of ports, feeds and timers. Each input is stamped, recorded, and takes effect one microtask
- * later, so that effects happen in the recorded order. Before port responses and elapsed timers are recorded, they may
- * wait for a later turn of the event loop, so that bursts do not block it.
+ * later, so that effects happen in the recorded order. Before facts, port responses and elapsed timers are recorded, they
+ * may wait for a later turn of the event loop, so that bursts do not block it.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
@@ -215,12 +215,14 @@ interface FeedDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'>, P
 const feedLogic = (name: FeedName, feed: Feed, { clock, learn, enter, onError }: FeedDependencies): FeedLogic =>
   fromCallback(({ sendBack, self }) => {
     const abortController = new AbortController();
-    const send = (fact: NodeFact) => {
-      if (abortController.signal.aborted) return;
-      learn(fact);
-      enter(self, 'fact', name, fact);
-      queueMicrotask(() => sendBack(fact));
-    };
+    // Facts take effect in the order in which they are sent, because turns are taken in order.
+    const send = (fact: NodeFact) =>
+      callInTurn(clock, () => {
+        if (abortController.signal.aborted) return;
+        learn(fact);
+        enter(self, 'fact', name, fact);
+        queueMicrotask(() => sendBack(fact));
+      });
     runFeed(feed, name, { send, signal: abortController.signal, clock, onError });
     return () => abortController.abort();
   });

@@ -1,5 +1,5 @@
 /** Reads response bodies with limits on memory, as a whole or line by line. */
-import { createSystemTurns } from '../base/clock.ts';
+import type { Turns } from '../base/turns.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
 /** A response that is longer than any from an API server. */
@@ -40,15 +40,16 @@ export async function readErrorBody(body: AsyncIterable<string>): Promise<string
  */
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 
-/** Shares of the event loop for the events of all watches of this process. */
-const turns = createSystemTurns();
-
 /**
  * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Values are
  * spread over turns of the event loop, because a burst of events can arrive in one turn, and the caller handles an event
  * before it requests the next one.
  */
-export async function* readJsonLines(body: AsyncIterable<string>, request: string): AsyncGenerator<unknown> {
+export async function* readJsonLines(
+  body: AsyncIterable<string>,
+  request: string,
+  turns?: Turns,
+): AsyncGenerator<unknown> {
   let rest = '';
   let blankCharacters = 0;
   for await (const chunk of body) {
@@ -65,7 +66,7 @@ export async function* readJsonLines(body: AsyncIterable<string>, request: strin
         continue;
       }
       blankCharacters = 0;
-      await turns.next();
+      await turns?.next();
       yield parseJsonBody(line, request);
     }
   }

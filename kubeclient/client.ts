@@ -90,7 +90,7 @@ export class KubeClient {
     const response = await this.#withTimeout({ signal }, (openSignal) => this.#send(request, openSignal));
     if (response.code !== 200) throw await readError(response);
     assertJsonType(response.headers, `GET ${path}`);
-    return readJsonLines(response.body, `GET ${path}`);
+    return readJsonLines(response.body, `GET ${path}`, this.#options.clock.turns);
   }
 
   /** Closes the connections, which may be dead. The next request uses a new one. */

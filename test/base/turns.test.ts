@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, type InputFrom } from 'xstate';
-import { createBoundary, type World } from '../../actors/boundary.ts';
+import { createBoundary, type Feed, type World } from '../../actors/boundary.ts';
 import { createTurns, type Turns } from '../../base/turns.ts';
 import { Schedule } from '../../testing/simulation/run/schedule.ts';
 
@@ -127,4 +127,25 @@ describe('timers that elapse together', () => {
     const loop = await elapsed({ after: 50 });
     expect(loop.turns.flat()).toHaveLength(50);
   });
+});
+
+test('a burst of facts of a feed takes effect over several turns, in its order', async () => {
+  const loop = new Loop();
+  const entered: unknown[] = [];
+  const feed: Feed = (send) => {
+    for (const at of numbers) send({ type: 'node.drain', at });
+  };
+  const world = { ports: {}, feeds: { sources: feed } } as unknown as World; // this feed needs no other parts
+  const boundary = createBoundary(world, {
+    clock: { ...new Schedule(0).stoppableClock(), turns: loop.shares },
+    onError: () => {},
+    record: ({ value }) => {
+      loop.enter(entered.length);
+      entered.push(value);
+    },
+  });
+  createActor(boundary.feed('sources')).start();
+  await loop.run();
+  expect(entered).toEqual(numbers.map((at) => ({ type: 'node.drain', at })));
+  expect(loop.longest).toBeLessThanOrEqual(10);
 });
