@@ -7,6 +7,7 @@ import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after, retrying } from '../shared/waits.ts';
 import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalOf } from './certificate.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
@@ -125,15 +126,6 @@ const certificateSetup = setup({
 
 const trying = { target: 'awaitingRetry', actions: ['recordRefusalEvent', 'recordFailure'] } as const;
 
-const awaiting = (target: 'reading' | 'choosing', description: string, waitsFor: string) =>
-  certificateSetup.createStateConfig({
-    description,
-    tags: 'retrying',
-    meta: { waitsFor, until: 'retryAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
-    on: { 'timer.elapsed': target },
-  });
-
 export const certificateMachine = certificateSetup.createMachine({
   id: 'certificate',
   description: 'A certificate that the node manages: as a client of the API server, or for its own HTTPS server.',
@@ -177,18 +169,18 @@ export const certificateMachine = certificateSetup.createMachine({
         onError: { target: 'awaitingFiles', actions: 'recordFailure' },
       },
     },
-    awaitingFiles: awaiting(
-      'reading',
-      'The files could not be read. Another attempt follows after a delay that grows up to 32 s.',
-      'another attempt to read the files of its certificate',
-    ),
+    awaitingFiles: retrying('reading', {
+      description: 'The files could not be read. Another attempt follows after a delay that grows up to 32 s.',
+      waitsFor: 'another attempt to read the files of its certificate',
+      withinMs: MAX_RETRY_MS,
+    }),
     current: {
       description:
         'The certificate is in use. A new one is requested after 70 to 90 % of its life, or when the addresses of the Node change.',
       tags: 'steady',
       meta: { waitsFor: 'the certificate to be due for renewal', until: 'dueAt' },
       entry: 'resetRetries',
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
+      invoke: after(({ dueAt }: CertificateContext) => ({ until: dueAt })),
       on: {
         'timer.elapsed': 'choosing',
         'certificate.namesChanged': [
@@ -243,11 +235,12 @@ export const certificateMachine = certificateSetup.createMachine({
         ],
       },
     },
-    awaitingRetry: awaiting(
-      'choosing',
-      'The request failed, was denied or timed out. Another one follows after a delay that grows up to 32 s. A kubelet with an expired certificate exits after 5 minutes; this node continues.',
-      'another attempt to get a certificate',
-    ),
+    awaitingRetry: retrying('choosing', {
+      description:
+        'The request failed, was denied or timed out. Another one follows after a delay that grows up to 32 s. A kubelet with an expired certificate exits after 5 minutes; this node continues.',
+      waitsFor: 'another attempt to get a certificate',
+      withinMs: MAX_RETRY_MS,
+    }),
   },
 });
 

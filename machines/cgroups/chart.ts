@@ -16,6 +16,7 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE, type Unreached } from '../shared/unreached.ts';
+import { after } from '../shared/waits.ts';
 
 /** The interval at which a kubelet retries as well, because running pods may meanwhile use less. */
 const EVERY_MS = 60_000;
@@ -102,7 +103,7 @@ const waiting = (waitsFor: string, tag: StateTag) =>
     description: 'The next check follows after a minute.',
     tags: tag,
     meta: { waitsFor, afterMs: EVERY_MS },
-    invoke: { src: 'timer', input: { after: EVERY_MS } },
+    invoke: after(EVERY_MS),
     on: { 'timer.elapsed': 'looking' },
   });
 

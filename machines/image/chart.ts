@@ -3,6 +3,7 @@ import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
 import { FAILURE_SHOWN_MS } from '../shared/waitingReason.ts';
+import { after } from '../shared/waits.ts';
 import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
@@ -136,7 +137,7 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(FAILURE_SHOWN_MS, context.waitMs) }) },
+      invoke: after(({ waitMs }: ImageContext) => Math.min(FAILURE_SHOWN_MS, waitMs)),
       on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' } },
     },
     backingOff: {
@@ -150,7 +151,7 @@ export const imageMachine = imageSetup.createMachine({
         { type: 'recordEventOfBlocked', params: imageError('ImagePullBackOff') },
         { type: 'report', params: { isDelayed: true } },
       ],
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
+      invoke: after(({ waitMs }: ImageContext) => waitMs),
       on: { 'timer.elapsed': 'checking' },
     },
     missing: {
@@ -169,7 +170,7 @@ export const imageMachine = imageSetup.createMachine({
         { type: 'recordEventOfBlocked', params: imageError('ErrImageNeverPull') },
         { type: 'report', params: { isDelayed: true } },
       ],
-      invoke: { src: 'timer', input: { after: RECHECK_MS } },
+      invoke: after(RECHECK_MS),
       on: { 'timer.elapsed': 'checking' },
     },
     awaitingRetry: {
@@ -178,7 +179,7 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', layout: { column: 1 } },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
+      invoke: after(({ waitMs }: ImageContext) => waitMs),
       on: {
         'timer.elapsed': 'checking',
         'runtime.returned': { guard: 'failedForRuntime', target: 'checking' },

@@ -8,6 +8,7 @@ import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NODE_RARELY_LEAVES } from '../shared/unreached.ts';
+import { after, awaitingAttempt } from '../shared/waits.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type LeaseInput = {
@@ -107,7 +108,7 @@ export const leaseMachine = setup({
       description: 'The lease is valid. It is renewed four times per lease duration.',
       tags: 'steady',
       meta: { waitsFor: 'the next renewal of the lease', until: 'dueAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
+      invoke: after(({ restMs }: LeaseContext) => restMs),
       on: { 'timer.elapsed': 'renewing', 'node.registered': {} },
     },
     awaitingNode: {
@@ -115,18 +116,19 @@ export const leaseMachine = setup({
         'The cluster has no Node object, without which the node needs no lease. The next check follows after the renewal interval.',
       tags: 'waiting',
       meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
+      invoke: after(({ restMs }: LeaseContext) => restMs),
       on: {
         'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_LEAVES } },
         'node.registered': 'renewing',
       },
     },
     awaitingRetry: {
-      description:
-        'The lease could not be renewed. Another attempt follows after a delay that grows up to 7 s, before the cluster considers the node unreachable.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to renew the lease', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
+      ...awaitingAttempt({
+        description:
+          'The lease could not be renewed. Another attempt follows after a delay that grows up to 7 s, before the cluster considers the node unreachable.',
+        waitsFor: 'another attempt to renew the lease',
+        withinMs: MAX_RETRY_MS,
+      }),
       on: { 'timer.elapsed': 'renewing', 'node.registered': 'renewing' },
     },
   },

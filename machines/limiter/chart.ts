@@ -7,6 +7,7 @@ import { actorAt } from '../shared/actorRefs.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after } from '../shared/waits.ts';
 
 interface HeldSlot extends SlotRequest {
   /** Whether the slot has been held so long that it no longer blocks requests of other origins. */
@@ -180,7 +181,7 @@ export const limiterMachine = setup({
         waitsFor: 'one of its slots to be released, or its holders to count as slow',
         until: 'dueAt',
       },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.slowAfterMs ?? 0 }) },
+      invoke: after(({ slowAfterMs = 0 }: LimiterContext) => slowAfterMs),
       always: { guard: 'hasRoom', target: 'open' },
       on: { 'timer.elapsed': { target: 'open', actions: 'markHoldersSlow' } },
     },

@@ -11,6 +11,7 @@ import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
+import { after, retrying } from '../shared/waits.ts';
 
 /** The node's data about one pod name. All of it is sent whenever any of it changes. */
 export interface MirrorFacts {
@@ -142,7 +143,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
       description: 'The mirror pod has been created. It counts once the watch of pods shows it.',
       tags: 'waiting',
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
-      invoke: { src: 'timer', input: { after: WATCH_LAG_MS } },
+      invoke: after(WATCH_LAG_MS),
       always: { guard: 'isSeen', target: 'deciding' },
       // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
       // known.
@@ -168,13 +169,11 @@ export const mirrorMachine = mirrorSetup.createMachine({
         'No static pod and no mirror pod has this name any longer. The node stops the actor once the watch shows that.',
       tags: 'done',
     },
-    awaitingRetry: {
+    awaitingRetry: retrying('deciding', {
       description:
         'The API server has refused, or is unreachable. Another attempt follows after a delay that grows up to a minute; the static pod continues to run.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to bring the mirror pod up to date', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
-      on: { 'timer.elapsed': 'deciding' },
-    },
+      waitsFor: 'another attempt to bring the mirror pod up to date',
+      withinMs: MAX_RETRY_MS,
+    }),
   },
 });

@@ -10,6 +10,7 @@ import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import type { FeedName } from '../shared/events.ts';
 import { NO_ACTOR_FAILS, RARE } from '../shared/unreached.ts';
+import { after } from '../shared/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
@@ -293,7 +294,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
         'The agent has to stop before the runtime was listed. Pods that are not listed within a few seconds are not stopped.',
       tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
-      invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
+      invoke: after(RUNTIME_LIST_MS),
       always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },

@@ -15,6 +15,7 @@ import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import type { GarbageEvent, GarbageFound, GarbageReport } from '../shared/upkeepEvents.ts';
+import { after } from '../shared/waits.ts';
 
 const EVERY_MS = 60_000;
 
@@ -61,7 +62,7 @@ export const garbageMachine = setup({
       tags: 'steady',
       meta: { waitsFor: 'the next garbage collection', afterMs: EVERY_MS },
       entry: 'forgetFound',
-      invoke: { src: 'timer', input: { after: EVERY_MS } },
+      invoke: after(EVERY_MS),
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {

@@ -8,6 +8,7 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NO_FAILURE } from '../shared/unreached.ts';
 import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
+import { after } from '../shared/waits.ts';
 
 export interface LogRotationInput {
   readonly everyMs: number;
@@ -46,7 +47,7 @@ export const logRotationMachine = setup({
       description: 'The next check of the log sizes follows after an interval.',
       tags: 'steady',
       meta: { waitsFor: 'the next check of log sizes', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.everyMs }) },
+      invoke: after(({ everyMs }: LogRotationContext) => everyMs),
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {

@@ -6,6 +6,7 @@ import type { NodeStatusEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after } from '../shared/waits.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type NodeStatusInput = {
@@ -74,7 +75,7 @@ export const nodeStatusMachine = setup({
         'The first checks finish before the status is reported, so that a restart of the agent makes no node NotReady.',
       tags: 'waiting',
       meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: SETTLING_MS },
-      invoke: { src: 'timer', input: { after: SETTLING_MS } },
+      invoke: after(SETTLING_MS),
       on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isReady', target: 'reporting' } },
     },
     reporting: {
@@ -98,7 +99,7 @@ export const nodeStatusMachine = setup({
         'The cluster has the status. It is checked again after ten seconds, or as soon as something changes.',
       tags: 'steady',
       meta: { waitsFor: 'the next check of the node status', until: 'dueAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: context.checkMs }) },
+      invoke: after(({ checkMs }: NodeStatusContext) => checkMs),
       on: { 'timer.elapsed': 'reporting', 'node.changed': 'reporting' },
     },
     awaitingRetry: {
@@ -106,7 +107,7 @@ export const nodeStatusMachine = setup({
         'The status could not be sent. Another attempt follows after ten seconds, or as soon as something changes.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to report the node status', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: context.checkMs }) },
+      invoke: after(({ retryAt, checkMs }: NodeStatusContext) => ({ until: retryAt, within: checkMs })),
       on: { 'timer.elapsed': 'reporting', 'node.changed': 'reporting' },
     },
   },

@@ -6,6 +6,7 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NO_FAILURE } from '../shared/unreached.ts';
+import { after } from '../shared/waits.ts';
 
 export interface ActiveDeadline {
   /** Milliseconds since the epoch. */
@@ -49,14 +50,14 @@ export const activeDeadlineMachine = setup({
       description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
-      invoke: { src: 'timer', input: ({ context }) => ({ shown: context.deadline }) },
+      invoke: after(({ deadline }: ActiveDeadline) => ({ shown: deadline })),
       on: { 'timer.elapsed': 'dating' },
     },
     ending: {
       description: 'The node terminates the pod for its own reasons, and reports if the time limit is exceeded.',
       tags: 'waiting',
       meta: { waitsFor: 'its pod to terminate', until: 'deadline' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
+      invoke: after(({ deadline }: ActiveDeadline) => ({ until: deadline })),
       on: { 'timer.elapsed': { target: 'exceeded', actions: 'reportKillLimitExceeded' } },
     },
     dating: {

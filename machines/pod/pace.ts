@@ -4,6 +4,7 @@ import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after } from '../shared/waits.ts';
 
 export const paceMachine = setup({
   types: {
@@ -23,7 +24,7 @@ export const paceMachine = setup({
         'The pod has sent a batch of commands to its containers. Everything else on the node has its turn before the next one.',
       tags: 'waiting',
       meta: { waitsFor: 'its turn to send more commands to its containers and volumes', afterMs: 0 },
-      invoke: { src: 'timer', input: { after: 0 } },
+      invoke: after(0),
       on: { 'timer.elapsed': { target: 'over', actions: 'callPod' } },
     },
     over: { description: 'The pod has been notified to send the next batch.', tags: 'done' },

@@ -9,6 +9,7 @@ import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NO_FAILURE } from '../shared/unreached.ts';
+import { after } from '../shared/waits.ts';
 import {
   afterAnswer,
   eventOf,
@@ -111,7 +112,7 @@ const waiting = (tag: StateTag) =>
     description: 'The next attempt is due when the initial delay or the period has passed.',
     tags: tag,
     meta: { waitsFor: 'its next attempt', until: 'dueAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt, within: longestWaitMs(context) }) },
+    invoke: after((context: ProbeContext) => ({ until: context.dueAt, within: longestWaitMs(context) })),
     on: { 'timer.elapsed': 'probing' },
   });
 

@@ -8,6 +8,7 @@ import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after, retrying } from '../shared/waits.ts';
 
 /** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
@@ -66,15 +67,6 @@ const registrationSetup = setup({
   },
 });
 
-const awaitingRetry = (description: string, waitsFor: string, target: 'registering' | 'creatingCsiNode') =>
-  registrationSetup.createStateConfig({
-    description,
-    tags: 'retrying',
-    meta: { waitsFor, until: 'retryAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: MAX_RETRY_MS }) },
-    on: { 'timer.elapsed': target },
-  });
-
 export const registrationMachine = registrationSetup.createMachine({
   id: 'registration',
   description: 'The registration of the node in its cluster.',
@@ -86,7 +78,7 @@ export const registrationMachine = registrationSetup.createMachine({
         'The Node object has to describe the runtime from the start. If the runtime does not respond within 5 s, it is created nevertheless.',
       tags: 'waiting',
       meta: { waitsFor: 'the runtime to respond, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
-      invoke: { src: 'timer', input: { after: RUNTIME_ANSWER_MS } },
+      invoke: after(RUNTIME_ANSWER_MS),
       on: { 'runtime.seen': 'registering', 'timer.elapsed': 'registering' },
     },
     registering: {
@@ -100,11 +92,11 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },
-    awaitingRegistration: awaitingRetry(
-      'The node could not be registered. Another attempt follows after a delay that grows up to 7 s.',
-      'another attempt to register the node',
-      'registering',
-    ),
+    awaitingRegistration: retrying('registering', {
+      description: 'The node could not be registered. Another attempt follows after a delay that grows up to 7 s.',
+      waitsFor: 'another attempt to register the node',
+      withinMs: MAX_RETRY_MS,
+    }),
     creatingCsiNode: {
       description:
         'The CSINode object is created, unless it exists. A kubelet exits if this fails repeatedly; this node stays NotReady and retries.',
@@ -117,11 +109,11 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },
-    awaitingCsiNode: awaitingRetry(
-      'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
-      'another attempt to create the CSINode object',
-      'creatingCsiNode',
-    ),
+    awaitingCsiNode: retrying('creatingCsiNode', {
+      description: 'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
+      waitsFor: 'another attempt to create the CSINode object',
+      withinMs: MAX_RETRY_MS,
+    }),
     registered: { description: 'The cluster has the Node and its CSINode.', tags: 'steady' },
   },
 });

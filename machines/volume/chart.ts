@@ -4,6 +4,7 @@ import { clearedImageProgress, gettingImage } from '../image/imageProgress.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
+import { after } from '../shared/waits.ts';
 import {
   facts,
   imageInput,
@@ -12,6 +13,7 @@ import {
   renewAt,
   UNMOUNT_LIMIT_MS,
   untilRetry,
+  type VolumeContext,
   volumeSetup,
 } from './setup.ts';
 
@@ -86,7 +88,7 @@ export const volumeMachine = volumeSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to mount it', until: 'retryAt', layout: { column: 1 } },
       entry: 'reportDelay',
-      invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
+      invoke: after(untilRetry),
       on: {
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
@@ -139,7 +141,7 @@ export const volumeMachine = volumeSetup.createMachine({
           description: 'The volume has a token, which is renewed long before it expires, even if the clock is set.',
           tags: 'steady',
           meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ due: renewAt(context) ?? 0 }) },
+          invoke: after((context: VolumeContext) => ({ due: renewAt(context) ?? 0 })),
           on: {
             'timer.elapsed': 'refreshing',
             'volume.objectsChanged': 'refreshing',
@@ -173,7 +175,7 @@ export const volumeMachine = volumeSetup.createMachine({
         },
         settling: {
           description: 'Files are rewritten at most once a second, however often objects change.',
-          invoke: { src: 'timer', input: { after: CHANGED_MS } },
+          invoke: after(CHANGED_MS),
           initial: 'current',
           states: {
             current: {
@@ -204,7 +206,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'The files could not be updated. The old ones remain, and another attempt follows after a delay.',
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
+          invoke: after(untilRetry),
           on: {
             'timer.elapsed': 'refreshing',
             'volume.update': { actions: 'update' },
@@ -233,7 +235,7 @@ export const volumeMachine = volumeSetup.createMachine({
       description: 'The volume could not be unmounted. Another attempt follows after a delay.',
       tags: ['retrying', 'leaving'],
       meta: { waitsFor: 'another attempt to unmount it', until: 'retryAt', layout: { column: 3 } },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      invoke: after(({ retryAt }: VolumeContext) => ({ until: retryAt })),
       on: { 'timer.elapsed': 'unmounting' },
     },
     unmounted: {

@@ -6,6 +6,7 @@ import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
+import { retryingOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { underId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
@@ -112,13 +113,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       },
       on: { 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
     },
-    awaitingRetry: {
+    awaitingRetry: retryingOnReturn('asking', {
       description: 'The runtime could not report the state of the container. The query is repeated after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to get its status from the runtime', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
-    },
+      waitsFor: 'another attempt to get its status from the runtime',
+    }),
     countingRestarts: {
       description: 'The runtime no longer has the container. Its restarts are counted by its log files.',
       tags: ['working', 'unknown'],

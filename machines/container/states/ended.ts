@@ -5,6 +5,7 @@ import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/life
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
 import { RARE } from '../../shared/unreached.ts';
 import { FAILURE_SHOWN_MS } from '../../shared/waitingReason.ts';
+import { after } from '../../shared/waits.ts';
 import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
 import { isRestartOfAll } from '../restartAll.ts';
@@ -159,9 +160,9 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
-        { src: 'timer', input: { after: FAILURE_SHOWN_MS } },
+        after(FAILURE_SHOWN_MS),
         // If the exit was observed late, less of the back-off may be left.
-        { src: 'timer', input: ({ context }) => restOfBackOff(context) },
+        after(restOfBackOff),
       ],
       on: {
         'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' },
@@ -179,10 +180,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         layout: { column: 1 },
       },
       entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
-      invoke: {
-        src: 'timer',
-        input: ({ context }) => restOfBackOff(context),
-      },
+      invoke: after(restOfBackOff),
       on: {
         'timer.elapsed': '#container.pending.restarting',
         'container.update': onUpdate,

@@ -7,6 +7,7 @@ import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
+import { awaitingAttempt } from '../../shared/waits.ts';
 import { hookRequest, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -94,12 +95,12 @@ export const launching = launchingSetup.createStateConfig({
     configuring,
     making,
     awaitingRetry: {
-      description:
-        'The container could not be created, or the response to the start was lost. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to start it', until: 'retryAt' },
+      ...awaitingAttempt({
+        description:
+          'The container could not be created, or the response to the start was lost. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to start it',
+      }),
       entry: { type: 'report', params: { lifecycle: 'live' } },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         // If the image was removed meanwhile, it is checked and pulled again by its policy (C17).
         'timer.elapsed': [

@@ -1,4 +1,6 @@
 /** An update removed the container from its pod, which continues to run. The container is removed from the runtime. */
+
+import { retryingOnReturn } from '../../shared/waits.ts';
 import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
 
@@ -25,12 +27,9 @@ export const removing = containerSetup.createStateConfig({
         onError: { target: 'awaitingRetry', actions: 'recordCallFailure' },
       },
     },
-    awaitingRetry: {
+    awaitingRetry: retryingOnReturn('asking', {
       description: 'The runtime could not remove the container. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to remove it', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
-    },
+      waitsFor: 'another attempt to remove it',
+    }),
   },
 });

@@ -3,6 +3,7 @@ import { assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { awaitingAttempt } from '../../shared/waits.ts';
 import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
@@ -53,11 +54,11 @@ export const resizing = containerSetup.createStateConfig({
 });
 
 export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
-  description:
-    'The resources could not be changed. The container runs with the old ones, and another attempt follows after a delay.',
-  tags: 'retrying',
-  meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
-  invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+  ...awaitingAttempt({
+    description:
+      'The resources could not be changed. The container runs with the old ones, and another attempt follows after a delay.',
+    waitsFor: 'another attempt to apply its new resources',
+  }),
   on: {
     'timer.elapsed': 'resizing',
     'runtime.returned': { guard: 'failedForRuntime', target: 'resizing' },

@@ -8,6 +8,7 @@ import { probeRefs, resultOf } from '../../probe/view.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
+import { retryingOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, hasWrongSize, identityOf, knownContainer, specOf } from '../context.ts';
 import { isPresent, isPresentUnderOtherId, underId } from '../otherId.ts';
 import {
@@ -209,13 +210,10 @@ export const running = runningSetup.createStateConfig({
         },
       },
     },
-    awaitingVerification: {
+    awaitingVerification: retryingOnReturn('verifying', {
       description:
         'The runtime could not report whether the container still exists. The query is repeated after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to ask the runtime whether it still exists', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
-    },
+      waitsFor: 'another attempt to ask the runtime whether it still exists',
+    }),
   },
 });

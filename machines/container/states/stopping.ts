@@ -3,6 +3,7 @@ import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
+import { after, awaitingAttempt } from '../../shared/waits.ts';
 import { type ContainerContext, hookRequest, knownContainer, sooner, specOf } from '../context.ts';
 import { preStopFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -140,7 +141,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         bounded: {
           description: 'The hook may run until the deadline, which a command may set or shorten meanwhile.',
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
-          invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
+          invoke: after(restOfGrace),
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGrace' } },
         },
         unbounded: {
@@ -155,7 +156,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy', rules: ['C11'] },
       always: { guard: not('awaitsOthers'), target: 'killing' },
-      invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
+      invoke: after(restOfGrace),
       on: {
         'timer.elapsed': { target: 'killing', actions: 'consumeGrace' },
         'container.stop': [
@@ -185,11 +186,9 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           description:
             'The process has received its stop signal (SIGTERM by default) and may run until the end of the grace period.',
           meta: { waitsFor: 'its process to exit', until: 'stopBy' },
-          invoke: {
-            src: 'timer',
-            input: ({ context }) =>
-              context.stopBy === undefined ? { after: graceOf(context) * 1_000 } : restOfGrace(context),
-          },
+          invoke: after((context: ContainerContext) =>
+            context.stopBy === undefined ? graceOf(context) * 1_000 : restOfGrace(context),
+          ),
           on: { 'timer.elapsed': 'overdue' },
         },
         overdue: {
@@ -230,10 +229,10 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       },
     },
     awaitingRetry: {
-      description: 'The runtime could not stop the container. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to stop it', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      ...awaitingAttempt({
+        description: 'The runtime could not stop the container. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to stop it',
+      }),
       on: {
         'timer.elapsed': { target: 'killing', actions: 'deductWait' },
         'runtime.returned': { guard: 'failedForRuntime', target: 'killing' },

@@ -8,6 +8,7 @@ import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { NO_STALE_DEADLINE } from '../../shared/unreached.ts';
+import { after } from '../../shared/waits.ts';
 import { command } from '../commands.ts';
 import type { PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordExceededGraceEvent, recordTerminationEvent } from '../recordedEvents.ts';
@@ -78,7 +79,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
         assign(({ context }) => ({ failure: networkFailure(context) })),
         { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
       ],
-      invoke: { src: 'timer', input: { after: REPEAT_EVENT_MS } },
+      invoke: after(REPEAT_EVENT_MS),
       always: { guard: not('isNetworkMissing'), target: 'queued' },
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
     },

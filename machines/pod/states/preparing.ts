@@ -1,5 +1,6 @@
 /** Prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
+import { retryingCall } from '../../shared/waits.ts';
 import { areVolumesSettled } from '../context.ts';
 import { asFailed, directoryFailed } from '../recordedEvents.ts';
 import { allSandboxes } from '../sandbox.ts';
@@ -43,13 +44,10 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
         },
       },
     },
-    awaitingRetry: {
+    awaitingRetry: retryingCall('directory', {
       description: 'The directory or the cgroup could not be created. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to create its directory and cgroup', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'directory', 'runtime.returned': { guard: 'failedForRuntime', target: 'directory' } },
-    },
+      waitsFor: 'another attempt to create its directory and cgroup',
+    }),
     volumes: {
       description: 'The volumes are mounted. A failed image volume blocks only the containers that mount it.',
       tags: ['working', 'withoutContainers'],

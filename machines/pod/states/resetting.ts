@@ -6,6 +6,7 @@ import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { RARE } from '../../shared/unreached.ts';
+import { awaitingAttempt } from '../../shared/waits.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isSandboxLast } from '../sandbox.ts';
@@ -50,10 +51,10 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       },
     },
     awaitingRetry: {
-      description: 'The runtime could not report the state of the sandbox. The query is repeated after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      ...awaitingAttempt({
+        description: 'The runtime could not report the state of the sandbox. The query is repeated after a delay.',
+        waitsFor: 'another attempt to ask the runtime about its sandbox',
+      }),
       on: {
         'timer.elapsed': 'verifying',
         'runtime.returned': { target: 'verifying', actions: 'forwardRuntimeReturn' },

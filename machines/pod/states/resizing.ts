@@ -9,6 +9,7 @@ import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernet
 import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { awaitingAttempt } from '../../shared/waits.ts';
 import { command } from '../commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustResizeCgroup } from '../resizing.ts';
@@ -120,9 +121,9 @@ export const resizingPodCgroup = resizingSetup.createStateConfig({
 });
 
 export const awaitingPodCgroupRetry = resizingSetup.createStateConfig({
-  description: 'The limits of the cgroup could not be changed. Another attempt follows after a delay.',
-  tags: 'retrying',
-  meta: { waitsFor: 'another attempt to resize its cgroup', until: 'retryAt' },
-  invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+  ...awaitingAttempt({
+    description: 'The limits of the cgroup could not be changed. Another attempt follows after a delay.',
+    waitsFor: 'another attempt to resize its cgroup',
+  }),
   on: { 'timer.elapsed': 'steady', 'admission.admitted': restarted },
 });

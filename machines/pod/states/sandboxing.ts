@@ -4,6 +4,7 @@ import { slotKey } from '../../container/context.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import { awaitingAttempt, retryingOnReturn } from '../../shared/waits.ts';
 import { command, containerId } from '../commands.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
@@ -138,18 +139,18 @@ export const sandboxing = sandboxingSetup.createStateConfig({
     },
     creatingSandbox,
     unfit: {
-      description:
-        'The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. It is replaced.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to create its sandbox (the last one was unusable)', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      ...awaitingAttempt({
+        description:
+          'The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. It is replaced.',
+        waitsFor: 'another attempt to create its sandbox (the last one was unusable)',
+      }),
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
     awaitingCreateRetry: {
-      description: 'The sandbox could not be created. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      ...awaitingAttempt({
+        description: 'The sandbox could not be created. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to create its sandbox',
+      }),
       on: {
         'timer.elapsed': [
           // An earlier agent created the sandbox, and the first list did not show it.
@@ -162,12 +163,9 @@ export const sandboxing = sandboxingSetup.createStateConfig({
         ],
       },
     },
-    awaitingRetry: {
+    awaitingRetry: retryingOnReturn('deciding', {
       description: 'The runtime could not report or stop the sandbox. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
-    },
+      waitsFor: 'another attempt to ask the runtime about its sandbox',
+    }),
   },
 });

@@ -5,6 +5,7 @@ import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { NO_FAILURE, NO_STALE_DEADLINE, RARE } from '../../shared/unreached.ts';
+import { after, awaitingAttempt } from '../../shared/waits.ts';
 import { command, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
@@ -155,7 +156,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           description: 'Hooks and processes may run until the end of the grace period.',
           tags: 'inGrace',
           meta: { waitsFor: 'its containers to stop', until: 'deadline' },
-          invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
+          invoke: after(restOfGrace),
           on: {
             'timer.elapsed': 'overdue',
             'pod.terminate': {
@@ -195,10 +196,10 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: { 'pod.killLimitExceeded': overdue },
     },
     awaitingStopRetry: {
-      description: 'The sandbox could not be stopped. Another attempt follows after a delay.',
-      tags: 'retrying',
-      meta: { waitsFor: 'another attempt to stop its sandbox', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      ...awaitingAttempt({
+        description: 'The sandbox could not be stopped. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to stop its sandbox',
+      }),
       on: {
         'timer.elapsed': 'stopping',
         'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
@@ -228,10 +229,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingCgroupRetry: {
-      description: 'The cgroup could not be removed. Another attempt follows after a delay.',
+      ...awaitingAttempt({
+        description: 'The cgroup could not be removed. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to remove its cgroup',
+      }),
       tags: ['retrying', 'ended'],
-      meta: { waitsFor: 'another attempt to remove its cgroup', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'cgroup',
         'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup', meta: { unreached: RARE } },
@@ -269,11 +271,13 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingRemoveRetry: {
-      description: 'The sandbox could not be removed. Another attempt follows after a delay.',
+      ...awaitingAttempt({
+        description: 'The sandbox could not be removed. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to remove its sandbox',
+        withinMs: REFUSED_MS,
+      }),
       tags: ['retrying', 'ended'],
-      meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
       // A restart of the runtime may have been requested meanwhile.
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: REFUSED_MS }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
@@ -288,10 +292,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingEraseRetry: {
-      description: 'The directory could not be removed. Another attempt follows after a delay.',
+      ...awaitingAttempt({
+        description: 'The directory could not be removed. Another attempt follows after a delay.',
+        waitsFor: 'another attempt to remove its directory',
+      }),
       tags: ['retrying', 'ended'],
-      meta: { waitsFor: 'another attempt to remove its directory', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },
     },
     stoppingActors: {

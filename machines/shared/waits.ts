@@ -1,0 +1,52 @@
+/** Pieces of configuration for states that wait for a timer, which the machine declares as `timer: timerPort()`. */
+import type { TimerInput } from './timerInput.ts';
+
+/**
+ * Invokes a timer. The delay is a number of milliseconds or any other input of a timer, possibly computed from the context
+ * when the state is entered.
+ */
+export function after<Context>(delay: number | ((context: Context) => number | TimerInput)) {
+  const inputFrom = (context: Context): TimerInput => {
+    const input = typeof delay === 'number' ? delay : delay(context);
+    return typeof input === 'number' ? { after: input } : input;
+  };
+  return { src: 'timer', input: ({ context }: { readonly context: Context }) => inputFrom(context) } as const;
+}
+
+interface RetryWait {
+  readonly description: string;
+  readonly waitsFor: string;
+  /** Maximum time until the next attempt, even if the clock is set. */
+  readonly withinMs?: number;
+}
+
+interface Retrying {
+  /** When the next attempt is due, in milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+/** A state that waits for another attempt. The state adds the transitions to it. */
+export const awaitingAttempt = ({ description, waitsFor, withinMs = Infinity }: RetryWait) =>
+  ({
+    description,
+    tags: 'retrying',
+    meta: { waitsFor, until: 'retryAt' },
+    invoke: after(({ retryAt }: Retrying) =>
+      withinMs === Infinity ? { until: retryAt } : { until: retryAt, within: withinMs },
+    ),
+  }) as const;
+
+/** A state that returns to `attempt` when the next attempt is due. */
+export const retrying = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+  ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt } }) as const;
+
+/** Like `retrying`, but also returns to `attempt` as soon as the runtime is available again. */
+export const retryingOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+  ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
+
+/** Like `retryingOnReturn`, if the last attempt failed because the runtime was unavailable. */
+export const retryingCall = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+  ({
+    ...awaitingAttempt(wait),
+    on: { 'timer.elapsed': attempt, 'runtime.returned': { guard: 'failedForRuntime', target: attempt } },
+  }) as const;
