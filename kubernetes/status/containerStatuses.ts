@@ -141,12 +141,12 @@ function reportedId({ now, last, containerId, atHand }: ContainerView): string |
 }
 
 /**
- * Retains the reported restart count of the same container, which exceeds the runtime's attempt if its state was
- * unknown for a while.
+ * Retains the reported restart count, which exceeds the runtime's attempt if the state of a run was unknown for a while
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). A runtime that restarts may have renamed the
+ * container, so the IDs need not match.
  */
 function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
-  const isSame = previous?.containerID !== undefined && previous.containerID === status.containerID;
-  if (!isSame || previous.restartCount <= status.restartCount) return status;
+  if (previous === undefined || previous.restartCount <= status.restartCount) return status;
   return { ...status, restartCount: previous.restartCount };
 }
 
@@ -207,12 +207,22 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
  */
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
-  if (containerID !== undefined && containerID === status.containerID)
+  if (isSameRun(status, previous))
     // While a container waits for a restart, its last state is the end of the same run.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
   // The restart count excludes a run that has yet to start. The logs may show a later run than the reported one.
-  if (status.restartCount !== restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
+  if (status.restartCount > restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
   return reportedEnd(previous);
+}
+
+/**
+ * Whether two statuses are of the same run, possibly under a different ID, because a runtime that restarts may rename
+ * its containers. A run that has ended does not run again.
+ */
+function isSameRun({ state, containerID, restartCount }: ContainerStatus, previous: ContainerStatus): boolean {
+  if (previous.containerID !== undefined && previous.containerID === containerID) return true;
+  if (restartCount !== previous.restartCount || state?.waiting) return false;
+  return state?.terminated !== undefined || !(previous.state?.terminated || previous.state?.waiting);
 }
 
 /**
@@ -220,6 +230,7 @@ function reportedLastState(status: ContainerStatus, previous: ContainerStatus): 
  * (C13). Such a state has no container ID and is not the end of a run.
  */
 function reportedEnd({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
+  if (state?.waiting) return lastState;
   const { terminated } = state ?? {};
   const waited = containerID === undefined || lastState?.terminated?.containerID === containerID;
   if (terminated?.containerID === undefined && waited) return lastState;

@@ -29,10 +29,13 @@ export function withUnknownRuns(view: PodView, previous: PodStatus | undefined):
 
 const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknown === true && now.kind === 'waiting';
 
-/** Returns the reason of an unknown run that was reported for the same container. */
-function reportedUnknownReason({ state, containerID }: ContainerStatus, { containerId }: ContainerView) {
-  const isSame = containerId !== undefined && containerID?.endsWith(`://${containerId}`) === true;
-  const { containerID: runId, reason, exitCode } = state?.terminated ?? {};
+/**
+ * Returns the reason of an unknown run that was reported for the same container, whose reported count includes that
+ * run. The IDs need not match, because a runtime that restarts may rename its containers.
+ */
+function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
+  const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};
+  const isSame = restartCount < reported.restartCount;
   return isSame && runId === undefined && exitCode === UNKNOWN_EXIT_CODE ? reason : undefined;
 }
 

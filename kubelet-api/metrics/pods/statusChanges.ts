@@ -40,8 +40,15 @@ export function newTerminations(
       const terminations = terminationsIn(container);
       if (terminations.length === 0) return [];
       const previous = previousLists.get(type)?.find(({ name }) => name === container.name);
-      const ids = new Set(previous && terminationsIn(previous).map(({ containerID }) => containerID));
-      const isNew = (run: ContainerStateTerminated) => !ids.has(run.containerID) && endedSince(run, since);
+      const previousTerminations = previous === undefined ? [] : terminationsIn(previous);
+      // A runtime that restarts may rename the container of a run.
+      const isSameRun = (run: ContainerStateTerminated, other: ContainerStateTerminated) =>
+        run.containerID === other.containerID ||
+        (container.restartCount === previous?.restartCount &&
+          run.startedAt === other.startedAt &&
+          run.finishedAt === other.finishedAt);
+      const isNew = (run: ContainerStateTerminated) =>
+        previousTerminations.every((other) => !isSameRun(run, other)) && endedSince(run, since);
       return terminations.filter(isNew).map((run) => ({ type, run }));
     }),
   );

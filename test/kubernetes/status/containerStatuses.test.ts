@@ -367,10 +367,16 @@ describe('C13: a container that the runtime has lost', () => {
       const lastStateAfter = (containerID: string) =>
         main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
       expect(lastStateAfter('containerd://c1')).toEqual(end);
-      expect(lastStateAfter('containerd://c0')).toEqual({});
+      // A runtime that restarts may rename its containers.
+      expect(lastStateAfter('containerd://c0')).toEqual(end);
       const own = reported({ lastState: { terminated: { ...end.terminated, containerID: 'containerd://c1' } } });
       expect(main(view, reportedAs({ ...own, containerID: 'containerd://c1' })).lastState).toEqual({});
     }
+  });
+
+  test('never has a lower restart count than was reported', () => {
+    const before = reported({ containerID: 'containerd://c0', state: { running: {} }, restartCount: 3 });
+    expect(main(podView({ main: { a: running({ restartCount: 2 }) } }), reportedAs(before)).restartCount).toBe(3);
   });
 
   test('has the reported end as the last state of the next run, but not of a later one', () => {
@@ -386,6 +392,10 @@ describe('C13: a container that the runtime has lost', () => {
     }
     const ran = reported({ containerID: 'containerd://c0', state: {}, lastState: end });
     expect(lastStateOf(running({ restartCount: 3 }), ran)).toEqual({});
+    const atHand = waiting('ContainerCreating', { containerId: 'c1', atHand: true, restartCount: 2 });
+    const created = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: end });
+    expect(lastStateOf(atHand, created)).toEqual(end);
+    expect(lastStateOf(running({ restartCount: 2 }), created)).toEqual(end);
     const sameEnd = exited(0, { now: { kind: 'terminated', run: run(0, { containerId: 'c1' }) }, restartCount: 2 });
     expect(lastStateOf(sameEnd, ended)).toEqual({});
   });

@@ -7,11 +7,11 @@ import { exited, NOW, podView, running, waiting } from '../views.ts';
 const status = (view: PodView, previous?: PodStatus): PodStatus =>
   podStatus(view, { now: NOW, hostIps: [], runtimeName: 'containerd', ...(previous ? { previous } : {}) });
 
-const unknown = (view: { readonly restartsAll?: boolean } = {}) =>
+const unknown = (view: { readonly restartsAll?: boolean } = {}, containerId = 'c1') =>
   podView({
     main: {
       a: waiting('ContainerCreating', {
-        containerId: 'c1',
+        containerId,
         atHand: true,
         stateUnknown: true,
         restartCount: 2,
@@ -53,6 +53,8 @@ describe('a container whose state the runtime does not know', () => {
     const first = status(unknown(), wasRunning);
     const second = status(unknown(), first);
     expect(second.containerStatuses).toEqual(first.containerStatuses);
+    const [renamed] = status(unknown({}, 'c2'), second).containerStatuses ?? [];
+    expect(renamed).toMatchObject({ state: first.containerStatuses?.[0]?.state, restartCount: 3 });
     const stopped = podView({
       main: {
         a: exited(137, {

@@ -135,7 +135,12 @@ function lostEnds(before: ContainerStatus, now: ContainerStatus, { mayPrecede }:
   const isEarlier = earlier !== undefined && isSameEnd(earlier, next) && !isFurther;
   const [ended, ends] = [last, next].map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
   const isTurned = Boolean(ended && ends && !mayPrecede(ended, ends));
-  return isEarlier || isTurned ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`] : [];
+  // A run that was missed in between would have been counted.
+  const isSameRun = before.state?.running && now.state?.running && now.restartCount === before.restartCount;
+  const isForgotten = isSameRun && next.reason === UNOBSERVED;
+  return isEarlier || isTurned || isForgotten
+    ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`]
+    : [];
 }
 
 /** A runtime may restart with different IDs. */

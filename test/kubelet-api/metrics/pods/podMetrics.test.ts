@@ -43,6 +43,9 @@ test('a run that has ended counts once, whichever state shows it', () => {
   expect(ids(running, waiting)).toEqual(['a']);
   expect(ids(over, waiting)).toEqual([]);
   expect(ids(waiting, again)).toEqual(['b']);
+  // A runtime that has restarted may have renamed the container.
+  expect(ids(over, of(status(ended('renamed'))))).toEqual([]);
+  expect(ids(over, of(status(ended('next'), { restartCount: 1, lastState: ended('a') })))).toEqual(['next']);
   expect(ids(undefined, over)).toEqual(['a']);
   expect(ids(undefined, over, NOW + 6_000)).toEqual([]);
   // A status tells no parts of seconds.

@@ -143,6 +143,10 @@ test('the last end is told until there is a later one, by one agent', () => {
   expect(regressions(ended, status({ ...next, lastState: {} }), overRestart)).toEqual([]);
   expect(regressions(ended, status({ ...next, lastState: { terminated: second } }), inOneLife)).toEqual([]);
   expect(regressions(ended, status({ ...next, lastState: { terminated: first } }), inOneLife)).toHaveLength(1);
+  const unknown = { terminated: end('', { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null }) };
+  const runs = status({ ...next, lastState: { terminated: second } });
+  expect(regressions(runs, status({ ...next, lastState: unknown }), inOneLife)).toHaveLength(1);
+  expect(regressions(runs, status({ ...next, lastState: unknown, restartCount: 4 }), inOneLife)).toEqual([]);
   const third = end('containerd://2', { exitCode: 2 });
   expect(regressions(ended, status({ state: { terminated: third }, lastState: {} }), inOneLife)).toEqual([
     'main: its lastState is gone',

@@ -31,6 +31,7 @@ const hasUnknown = (seconds: number) =>
   at(seconds, { kind: 'runtimeDown', downMs: 0, keepContainers: true, hasUnknown: true });
 const renames = (seconds: number, downMs = 100) =>
   at(seconds, { kind: 'runtimeDown', downMs, keepContainers: true, renames: 1 });
+const exitMain = (seconds: number) => at(seconds, { kind: 'exit', which: 0, exitCode: 1 });
 const TASK_LOST = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
 
 /** The runtime restarts, and forgets or recalls its objects. */
@@ -70,6 +71,14 @@ export const runtimeRestarts: Readonly<Record<string, PointedStory>> = {
     ],
     [faultAt('runtime', 'containerStatus', UNAVAILABLE, { skip: 1, times: 2 })],
   ),
+  'the runtime comes back with another id for a container whose previous run it has lost': pointedStory([
+    apply(0, manifest('web')),
+    exitMain(6),
+    exitMain(8),
+    forgets(9),
+    killAgent(20),
+    renames(30),
+  ]),
   'the runtime comes back without knowing what runs': pointedStory([...several, hasUnknown(8)]),
   'the runtime comes back without knowing what has started, as its answer was lost': pointedStory(
     [...several, hasUnknown(1)],
