@@ -105,14 +105,19 @@ export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): bo
 
 /**
  * Returns the wanted pods without an actor, among `uids` or all. Running pods come first, followed by those admitted
- * before the agent started, so that new pods cannot take their resources.
+ * before the agent started, so that new pods cannot take their resources. As in a kubelet, the oldest come first among
+ * these (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
  */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
   const known = ({ metadata: { uid } }: Pod) => Object.hasOwn(context.allocations, uid);
   const rank = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : known(pod) ? 1 : 2);
-  return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => rank(a) - rank(b));
+  const pods = missing.flatMap((uid) => wantedPod(context, uid) ?? []);
+  return pods.sort((a, b) => rank(a) - rank(b) || createdAt(a) - createdAt(b));
 }
+
+/** The creation time in milliseconds since the epoch. 0 for most static pods, which have none. */
+const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /**
  * Returns the terminal status that the API server has of a pod. Such a pod never runs again, even if no local record is

@@ -122,6 +122,19 @@ test('the findings of one pod of a URL leave those of the others', () => {
   expect(story.context()).toMatchObject({ problems: { http: [b] } });
 });
 
+test('the oldest of several new pods is admitted first, whatever the order of the list', () => {
+  const ports = [{ containerPort: 80, hostPort: 80 }];
+  const created = (name: string, creationTimestamp: string) => {
+    const pod = namedPod(name, { containers: [aContainer({ ports })] });
+    return { ...pod, metadata: { ...pod.metadata, creationTimestamp } };
+  };
+  const [younger, older] = [created('a', '2026-01-01T00:00:05Z'), created('b', '2026-01-01T00:00:03Z')];
+  const story = nodeStory();
+  story.list();
+  story.want([younger, older]);
+  expect([story.pod('a-uid'), story.pod('b-uid')]).toEqual(['refused', RUNS]);
+});
+
 test('a pod admitted before the agent started keeps its resources, also if the runtime has lost it', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const served = (name: string) => namedPod(name, { containers: [aContainer({ ports })] });

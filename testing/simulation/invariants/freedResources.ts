@@ -14,37 +14,61 @@ interface Holder {
   readonly memoryBytes: number;
 }
 
+/** A refusal that is judged once the status of every pod that was admitted before it is published. */
+interface Refusal {
+  readonly pod: Pod;
+  /** The resources of each pod by UID, as of the refusal or of its first status if that is published later. */
+  readonly holders: Map<string, Holder | undefined>;
+  /** UIDs of the pods whose status was unpublished at the end of the step. Undefined until then. */
+  unpublished?: readonly string[];
+}
+
 export const freedResources: Invariant = {
   number: 6,
   description: 'A pod is never refused for resources that only terminated pods hold.',
-  follow: ({ host, capacity }, violated) => {
+  follow: (watched, violated) => {
+    const { host, capacity } = watched;
     const known = new Map<string, Holder | undefined>();
     const refused = new Set<string>();
+    const refusals = new Set<Refusal>();
+    const isJustified = ({ pod, holders }: Refusal): boolean => {
+      const held = [...holders.values()].filter((holder) => holder !== undefined);
+      const cpuMillis = sum(held.map((holder) => holder.cpuMillis)) + podRequest(pod.spec, 'cpu');
+      const memoryBytes = sum(held.map((holder) => holder.memoryBytes)) + podRequest(pod.spec, 'memory');
+      return cpuMillis > capacity.cpuMillis || memoryBytes > capacity.memoryBytes || held.length >= capacity.pods;
+    };
     return {
       // A new agent decides again on every pod.
       onAgentStarted: () => {
         known.clear();
         refused.clear();
+        refusals.clear();
       },
       onStatus: (change) => {
         const { uid, pod, removed } = change;
         const isNew = isRefused(pod) && !refused.has(uid);
         if (isRefused(pod) && !removed) refused.add(uid);
         else refused.delete(uid);
+        const holder = !removed && holds(change) ? largest(pod, known.get(uid)) : undefined;
         if (removed) known.delete(uid);
-        else known.set(uid, holds(change) ? largest(pod, known.get(uid)) : undefined);
+        else known.set(uid, holder);
+        for (const { holders } of refusals) if (!holders.has(uid)) holders.set(uid, holder);
         // The agent may hold places for running pods that no source has reported yet.
         const isComplete = host.running().every(({ podUid }) => known.has(podUid));
-        if (!isNew || !isComplete || !pod.status?.reason?.startsWith('OutOf')) return;
-        const holders = [...known.values()].filter((holder) => holder !== undefined);
-        const cpuMillis = sum(holders.map((holder) => holder.cpuMillis)) + podRequest(pod.spec, 'cpu');
-        const memoryBytes = sum(holders.map((holder) => holder.memoryBytes)) + podRequest(pod.spec, 'memory');
-        const isShort =
-          cpuMillis > capacity.cpuMillis || memoryBytes > capacity.memoryBytes || holders.length >= capacity.pods;
-        if (isShort) return;
-        violated(
-          `${namespacedName(pod)}: refused although only terminated pods hold what it needs: ${pod.status.message}`,
-        );
+        if (isNew && isComplete && pod.status?.reason?.startsWith('OutOf'))
+          refusals.add({ pod, holders: new Map(known) });
+      },
+      afterStep: () => {
+        for (const refusal of refusals) {
+          const { pod, holders } = refusal;
+          refusal.unpublished ??= watched.agent?.unpublishedUids() ?? [];
+          if (!refusal.unpublished.every((uid) => holders.has(uid))) continue;
+          refusals.delete(refusal);
+          if (isJustified(refusal)) continue;
+          violated(
+            `${namespacedName(pod)}: refused although only terminated pods hold what it needs: ${pod.status?.message}`,
+          );
+        }
       },
     };
   },

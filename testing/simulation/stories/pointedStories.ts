@@ -17,11 +17,12 @@ import { objects } from './pointed/objects.ts';
 import { podRestarts } from './pointed/podRestarts.ts';
 import { earlyEvents, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
-import { cgroups, preemptions, recreations, resizes, volumes } from './pointed/resources.ts';
+import { arrivals, cgroups, preemptions, recreations, resizes, volumes } from './pointed/resources.ts';
 import { waits } from './pointed/waits.ts';
 
 /** The stories, keyed by title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
+  ...arrivals,
   ...earlyEvents,
   ...preemptions,
   ...recreations,

@@ -9,8 +9,10 @@ const CAPACITY = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 10 };
 function watching() {
   const broken: string[] = [];
   const running = new Set<string>();
+  const unpublished = new Set<string>();
   const host = { running: () => [...running].map((podUid) => ({ podUid })) };
-  const watched = { host, capacity: CAPACITY } as unknown as Watched;
+  const agent = { unpublishedUids: () => [...unpublished] };
+  const watched = { host, agent, capacity: CAPACITY } as unknown as Watched;
   const following: Hooks = freedResources.follow(watched, (message) => void broken.push(message));
   const show = (name: string, status: object, tree: { termination?: object; container?: string } = {}) => {
     const { termination, container = 'done' } = tree;
@@ -22,7 +24,11 @@ function watching() {
   };
   const refuse = (name: string) =>
     show(name, { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' });
-  return { show, refuse, running, restart: () => following.onAgentStarted?.(), said: () => broken.splice(0) };
+  const said = () => {
+    following.afterStep?.();
+    return broken.splice(0);
+  };
+  return { show, refuse, running, unpublished, restart: () => following.onAgentStarted?.(), said };
 }
 
 const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
@@ -54,4 +60,21 @@ test('nothing is said of a node on which pods run that it has not reported yet',
   restart();
   refuse('new');
   expect(said()).toHaveLength(1);
+});
+
+test('a refusal is judged once the pods that were admitted before it are published', () => {
+  const { show, refuse, unpublished, said } = watching();
+  unpublished.add('older-uid');
+  refuse('new');
+  expect(said()).toEqual([]);
+  unpublished.clear();
+  show('older', { phase: 'Pending' });
+  expect(said()).toEqual([]);
+  show('older', { phase: 'Succeeded' });
+  unpublished.add('job-uid');
+  refuse('other');
+  expect(said()).toEqual([]);
+  unpublished.clear();
+  show('job', { phase: 'Succeeded' });
+  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
 });

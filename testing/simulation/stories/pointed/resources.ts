@@ -91,6 +91,14 @@ export const recreations: Readonly<Record<string, PointedStory>> = {
   },
 };
 
+/** Several pods that do not all fit reach the node together. */
+export const arrivals: Readonly<Record<string, PointedStory>> = {
+  'two pods that do not both fit are assigned while no agent is running': {
+    ...pointedStory([killAgent(1, 5), create(2, replica('web-2')), create(4, replica('web-1'))]),
+    inCluster: true,
+  },
+};
+
 /** A pod with an init container that has these resources and runs for a while. */
 const initialized = (cpu: string) => {
   const resources = { requests: { cpu }, limits: { cpu } };
