@@ -42,8 +42,8 @@ const MAX_BLANK_CHARACTERS = 64 * 1024;
 
 /**
  * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Values are
- * spread over turns of the event loop, because a burst of events can arrive in one turn, and the caller handles an event
- * before it requests the next one.
+ * spread over `turns` of the event loop, because a burst of events can arrive in one turn, and the caller handles an
+ * event before it requests the next one. In simulated time there are no turns.
  */
 export async function* readJsonLines(
   body: AsyncIterable<string>,

@@ -56,6 +56,19 @@ test('spreads a burst of lines over turns of the event loop, by the time that th
   expect(new Set(turns).size).toBeGreaterThanOrEqual(turns.length - 1);
 });
 
+test('yields lines that arrive together in one turn if time is simulated', async () => {
+  let turn = 0;
+  const counter = setInterval(() => {
+    turn += 1;
+  }, 0);
+  for await (const _ of readJsonLines(body('1\n2\n', '3\n', '4\n').of, '')) {
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+  }
+  clearInterval(counter);
+  expect(turn).toBe(0);
+});
+
 test('yields lines once they are complete, regardless of the chunks, and rejects those above 8 MiB', async () => {
   expect(await all(readJsonLines(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
     { a: 1 },
