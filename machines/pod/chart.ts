@@ -7,7 +7,7 @@ import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
-import { NO_ACTOR_FAILS, NO_STALE_DEADLINE, RARE } from '../shared/unreached.ts';
+import { NO_ACTOR_FAILS, NO_STALE_DEADLINE } from '../shared/unreached.ts';
 import { withLifecycles } from './census.ts';
 import { command, containerId, sendBatch, volumeId } from './commands.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
@@ -203,7 +203,7 @@ export const podMachine = chartSetup.createMachine({
       on: {
         'pod.update': { actions: 'desire' },
         'pod.deadlineExceeded': {},
-        'pod.terminate': { guard: 'isKnownToServer', meta: { unreached: RARE } },
+        'pod.terminate': { guard: 'isKnownToServer' },
       },
     },
     preparing,
