@@ -17,10 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => looking?.close());
 
+type DropFirst<T extends readonly unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
+
 /** Opens the page at a URL. An exception in the page fails the test. */
-async function pageAt(place: string, size?: Parameters<Looking['open']>[1]): Promise<Page> {
+async function pageAt(place: string, ...options: DropFirst<Parameters<Looking['open']>>): Promise<Page> {
   await Promise.all(open.splice(0).map((page) => page.close()));
-  const page = await looking.open(place, size);
+  const page = await looking.open(place, ...options);
   open.push(page);
   return page;
 }
@@ -241,6 +243,26 @@ describe('by keys', () => {
     await page.locator('[id="row:pod/uid-auth"][aria-expanded="false"]').waitFor();
   });
 
+  test('the arrow keys move the cursor of the tree only while the tree has the focus', async () => {
+    const page = await pageAt(AT_API);
+    const tree = page.getByRole('treegrid');
+    await tree.locator('.row.sel').waitFor();
+    const current = () => tree.getAttribute('aria-activedescendant');
+    const before = await current();
+    const openRows = await tree.locator('[aria-expanded="true"]').count();
+    for (const selector of ['.why', '.chart [data-state][tabindex="0"]']) {
+      await page.locator(selector).first().focus();
+      for (const key of ['ArrowDown', 'ArrowUp', 'ArrowUp', 'PageDown', 'Home', 'End', 'ArrowLeft', 'ArrowRight']) {
+        await page.keyboard.press(key);
+        expect([selector, key, await current()]).toEqual([selector, key, before]);
+      }
+    }
+    expect(await tree.locator('[aria-expanded="true"]').count()).toBe(openRows);
+    await tree.focus();
+    await page.keyboard.press('ArrowUp');
+    expect(await current()).not.toBe(before);
+  });
+
   test('Space opens a state of the chart like Enter does, without freezing the view', async () => {
     const page = await pageAt(AT_API);
     const state = page.locator('.chart [data-state][tabindex="0"]');
@@ -262,6 +284,24 @@ describe('by keys', () => {
     await page.reload();
     await page.locator('html.light').waitFor();
   });
+});
+
+test('every time, age and countdown is by the clock of the node, whatever the clock of the browser shows', async () => {
+  const textAt = async (place: string, clockOffsetMs: number) => {
+    const page = await pageAt(place, undefined, clockOffsetMs);
+    await page.locator('.row.sel').waitFor();
+    await page
+      .getByText(/Asked of|no database at/)
+      .first()
+      .waitFor();
+    await page.locator('.chart [data-state]').first().waitFor();
+    return page.locator('body').textContent();
+  };
+  for (const place of [AT_API, '/pod/shop/checkout-api', '/']) {
+    const text = await textAt(place, 0);
+    expect(text).toContain(new Date(designSnapshot.at).toISOString().slice(11, 19));
+    for (const offset of [-3_600_000, 86_400_000]) expect(await textAt(place, offset)).toBe(text);
+  }
 });
 
 test('no row moves while the pointer is in the list', async () => {

@@ -1,16 +1,22 @@
 /** `statelet up` over the simulated runtime, for tests that give it a terminal: SIGUSR2 is a fault in the agent, SIGALRM one in the program. */
 
 import { up } from '../../../cli/commands/run/up.ts';
+import { readFlags } from '../../../node/config/flags.ts';
 import { startNode } from '../../../node/start/startNode.ts';
 
-const [stateDirectory, manifests] = process.argv.slice(2);
+const [stateDirectory, manifests, format] = process.argv.slice(2);
 
 process.on('SIGALRM', () => {
   throw new Error('a fault of the program');
 });
 
 up(
-  { '--state-dir': stateDirectory, '--pod-manifest-path': manifests, '--hostname-override': 'node' },
+  readFlags({
+    '--state-dir': stateDirectory,
+    '--pod-manifest-path': manifests,
+    '--hostname-override': 'node',
+    '--logging-format': format,
+  }),
   {
     startNode: async (options) => {
       const node = await startNode({ ...options, simulated: true });

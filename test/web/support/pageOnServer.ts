@@ -102,7 +102,12 @@ const machineOf = (path: string): string | undefined => actorSteps(path).at(-1)?
 
 /** The browser page of a test. `close` releases everything. */
 export interface Looking {
-  open(place: string, size?: { readonly width: number; readonly height: number }): Promise<Page>;
+  /** The browser's clock is `clockOffsetMs` ahead of the node's. */
+  open(
+    place: string,
+    size?: { readonly width: number; readonly height: number },
+    clockOffsetMs?: number,
+  ): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -117,10 +122,10 @@ export async function lookAt(node: NodeOnPage): Promise<Looking> {
   });
   const browser = await startBrowser();
   return {
-    async open(place, viewport = { width: 1440, height: 900 }) {
+    async open(place, viewport = { width: 1440, height: 900 }, clockOffsetMs = 0) {
       const page = await browser.newPage({ viewport, colorScheme: 'dark', reducedMotion: 'reduce' });
-      // The browser's clock starts at the node's time, and advances only on request.
-      await page.clock.setFixedTime(designSnapshot.at);
+      // The browser's clock advances only on request.
+      await page.clock.setFixedTime(designSnapshot.at + clockOffsetMs);
       await page.goto(new URL(place, server.url).href);
       return page;
     },
