@@ -26,7 +26,7 @@ export interface GetOptions extends SelectionOptions {
 
 type Write = (text: string) => unknown;
 
-type Node = Pick<NodeSummary, 'name' | 'simulated' | 'problems'>;
+type Node = Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'>;
 
 /** What is asked for of pods, and in which form; every mistake in it shows before any agent is asked. */
 interface Asked {
@@ -104,6 +104,14 @@ function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: Get
   process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
 }
 
+/** Writes the warnings about the manifests of pending pods to stderr, because they often say what such a pod waits for. */
+function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: Node): void {
+  const pending = pods.filter(({ status }) => status?.phase === 'Pending');
+  const lines = pending.flatMap(({ metadata: { name, namespace } }) => problemsOf(name, { node, namespace }, warnings));
+  if (lines.length === 0) return;
+  process.stderr.write(`warnings about the manifests of pending pods:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+}
+
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
   const isSelected = selection<Pod>(options, podFields);
@@ -123,5 +131,6 @@ export async function get(options: GetOptions, write: Write): Promise<void> {
   const print = podPrinter(node, asked, pods);
   if (pods.length > 0) await print(pods);
   tellRefused(node, options);
+  if (format.kind === 'table') writePendingWarnings(pods, node);
   if (events) await printChanges(events, asked, pods, print);
 }

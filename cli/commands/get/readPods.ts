@@ -56,11 +56,21 @@ const problemShape = z.looseObject({
   until: z.optional(z.string()),
 });
 
-const nodeShape = z.looseObject({ name: z.string(), simulated: z.boolean(), problems: z.array(problemShape) });
+const nodeShape = z.looseObject({
+  name: z.string(),
+  simulated: z.boolean(),
+  problems: z.array(problemShape),
+  warnings: z.array(problemShape),
+});
 
-/** What a list of pods needs of the node: whether it runs real containers, and which manifests it does not use. */
-export function readNode(answer: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems'> {
-  const { name, simulated, problems } = nodeShape.parse(answer);
-  // Of an absent field zod makes one that is absent.
-  return { name, simulated, problems: problems as NodeSummary['problems'] };
+/** The properties of the node that a list of pods shows, and the problems and warnings of its manifests. */
+export function readNode(answer: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
+  const { name, simulated, problems, warnings } = nodeShape.parse(answer);
+  // Safe casts: zod leaves an absent field absent.
+  return {
+    name,
+    simulated,
+    problems: problems as NodeSummary['problems'],
+    warnings: warnings as NodeSummary['warnings'],
+  };
 }

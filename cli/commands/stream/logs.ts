@@ -102,14 +102,19 @@ async function runOf({ agent, places: { pod }, options }: Asked, container: stri
   } catch (error) {
     const { state } = statusesOf(pod).find(({ name }) => name === container) ?? {};
     if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;
-    const explanation = await agent.json(explanationOf(pod, container)).then(readAnswer, () => undefined);
+    const explain = (path: string) => agent.json(path).then(readAnswer, () => undefined);
+    // While the pod mounts its volumes, it has no containers to explain.
+    const explanation = (await explain(containerExplanationOf(pod, container))) ?? (await explain(explanationOf(pod)));
     if (explanation === undefined) throw error;
     throw new NodeFailure(error.reason, `${error.message}\n${explanation.answer}`, { cause: error });
   }
 }
 
-const explanationOf = ({ metadata: { namespace, name } }: Pod, container: string): string =>
-  `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/containers/${encodeURIComponent(container)}`;
+const explanationOf = ({ metadata: { namespace, name } }: Pod): string =>
+  `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+
+const containerExplanationOf = (pod: Pod, container: string): string =>
+  `${explanationOf(pod)}/containers/${encodeURIComponent(container)}`;
 
 function readOptions(asked: Asked, container: string, logged: LoggedRun): LogOptions {
   const { agent, places, options, output, tailLines, since, limitBytes } = asked;
