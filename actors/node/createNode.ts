@@ -5,7 +5,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
-import { createUserNamespaces } from '../../host/pods/userNamespaces.ts';
+import { countIdRanges, createUserNamespaces } from '../../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
@@ -210,7 +210,7 @@ function createWorld(
     ...dependencies.overrides,
     users: createUserNamespaces({
       layout,
-      maxPods: config.userNamespaces?.pods ?? config.capacity.pods,
+      maxPods: config.userNamespaces?.pods ?? countIdRanges(),
       idsPerPod: config.userNamespaces?.idsPerPod,
     }),
     findHandler: createHandlerFinder(readClasses, (name) => dependencies.classes.handlerOf(name)),

@@ -27,6 +27,12 @@ const IDS_PER_POD = 65_536;
 const mappingSchema = z.object({ hostId: z.int(), containerId: z.literal(0), length: z.int() });
 const mappingsSchema = z.object({ uidMappings: z.tuple([mappingSchema]), gidMappings: z.tuple([mappingSchema]) });
 
+/**
+ * Returns the number of ranges that pods can have. All 32-bit IDs are used except for the first range, which belongs to
+ * the host, as by a kubelet without a user `kubelet` (`getKubeletMappings` in `pkg/kubelet/kubelet_pods.go`).
+ */
+export const countIdRanges = (idsPerPod = IDS_PER_POD): number => Math.floor(2 ** 32 / idsPerPod) - 1;
+
 /** Allocates consecutive ranges. The first range belongs to the host. */
 export function createUserNamespaces({
   layout,
@@ -34,7 +40,7 @@ export function createUserNamespaces({
   idsPerPod = IDS_PER_POD,
 }: {
   readonly layout: Layout;
-  /** Maximum number of pods with user namespaces. */
+  /** Maximum number of pods with user namespaces, including removed pods whose directories still exist. */
   readonly maxPods: number;
   readonly idsPerPod?: number | undefined;
 }): UserNamespaces {

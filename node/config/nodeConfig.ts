@@ -11,6 +11,7 @@ import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { byFamily } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
+import { DEFAULT_MAX_PODS } from './parts/resources.ts';
 import type { ConfigFile } from './readFile.ts';
 import { type ServedConfig, servedOf } from './serving.ts';
 
@@ -189,7 +190,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     admission: nodeAdmission(flags, file),
     ...housekeepingOf(flags, file),
     podsPerCore: file?.podsPerCore ?? 0,
-    maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
+    maxPods: flags['--max-pods'] ?? (file?.maxPods || DEFAULT_MAX_PODS),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
     clusterDomain: file?.clusterDomain ?? '',
     resolvConf: file?.resolvConf ?? '/etc/resolv.conf',

@@ -1,9 +1,11 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
 
 import { lookUp } from '../../base/lookUp.ts';
+import { countIdRanges } from '../../host/pods/userNamespaces.ts';
 import { allowlistRefusal } from '../../kubernetes/images/imageVerification.ts';
 import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
+import { DEFAULT_MAX_PODS } from './parts/resources.ts';
 
 /** A rule with its error message, the field that the error names, and the check. */
 export interface Rule {
@@ -144,6 +146,9 @@ export const rules: readonly Rule[] = [
   ...logRules,
   rule('userNamespaces', 'idsPerPod must be a multiple of 65536', ({ userNamespaces }) => {
     return (userNamespaces?.idsPerPod ?? 0) % 65_536 === 0;
+  }),
+  rule('maxPods', 'must not exceed the number of ID ranges of userNamespaces.idsPerPod IDs', (config) => {
+    return (config.maxPods || DEFAULT_MAX_PODS) <= countIdRanges(config.userNamespaces?.idsPerPod || undefined);
   }),
   rule('featureGates', 'ClusterTrustBundleProjection needs the feature gate ClusterTrustBundle', (config) => {
     return !lacksTrustBundles(config);

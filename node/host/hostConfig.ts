@@ -1,4 +1,5 @@
 /** The configuration of a node, built from the settings and the facts about this host. */
+
 import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
@@ -8,6 +9,7 @@ import { CgroupDriver } from '../../cri/generated/runtime.ts';
 import { canLowerOomScore } from '../../cri/managed/host.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
+import { countIdRanges } from '../../host/pods/userNamespaces.ts';
 import { type Machine, readMachine } from '../../host/usage/machine.ts';
 import { allocatable } from '../../kubernetes/resources/allocatable.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
@@ -101,7 +103,7 @@ async function readRuntimeFacts(
     hostIps: nodeAddresses(config, nameAddress && { nameAddress }),
     resolvConf: localResolver,
     ...(resolvConf === '' ? {} : { readResolvConf: resolvConfReader(resolvConf) }),
-    userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
+    userNamespaces: { pods: countIdRanges(config.idsPerPod), idsPerPod: config.idsPerPod },
   };
 }
 

@@ -50,6 +50,23 @@ test('each pod with hostUsers: false gets users of its own, the same over a rest
   expect(await node.leftovers()).toEqual([]);
 });
 
+test('a pod waits for a range of IDs while all of them are in use, also by a pod that is being removed', async () => {
+  const node = await simulatedNode({
+    pods: [podWith('a', { hostUsers: false, terminationGracePeriodSeconds: 10 })],
+    runtime: { features: { userNamespaces: true } },
+    config: { userNamespaces: { pods: 1, idsPerPod: 65_536 } },
+  });
+  await node.advance('3s');
+  node.apply(podWith('b', { hostUsers: false }));
+  await node.advance('3s');
+  expect(node.pod('b').phase).toBe('Pending');
+  expect(node.view('b').lastFailure?.message).toContain('could not find an empty slot to allocate a user namespace');
+  node.remove('a');
+  await node.advance('2m');
+  expect(node.has('a')).toBe(false);
+  expect(node.pod('b').phase).toBe('Running');
+});
+
 test('on a runtime without user namespaces such a pod waits, and says why', async () => {
   const node = await simulatedNode({ pods: [podWith('a', own)] });
   await node.advance('3s');

@@ -2,6 +2,9 @@ import * as z from 'zod/mini';
 import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import { boolean, duration, fraction, list, map, oneOf, quantity, section, text, textLike, whole } from '../fields.ts';
 
+/** Number of pods that a node admits if it is not configured. */
+export const DEFAULT_MAX_PODS = 110;
+
 /** CPUs by number: `0-3,8`. */
 const cpus = textLike(
   'CPUs such as "0-3,8"',

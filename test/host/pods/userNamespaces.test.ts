@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLayout } from '../../../host/pods/layout.ts';
-import { createUserNamespaces } from '../../../host/pods/userNamespaces.ts';
+import { countIdRanges, createUserNamespaces } from '../../../host/pods/userNamespaces.ts';
 
 let root: string;
 
@@ -62,4 +62,9 @@ test('a damaged record is an error, not a new range', async () => {
   await expect(ranges().rangeOf('a')).rejects.toMatchObject({ message: expect.stringContaining(noted('a')) });
   await writeFile(noted('a'), '{');
   await expect(ranges().rangeOf('a')).rejects.toMatchObject({ reason: 'FailedCreatePodSandBox' });
+});
+
+test('all 32-bit IDs are for pods, except for one range', () => {
+  expect(countIdRanges()).toBe(65_535);
+  expect(countIdRanges(2 ** 24)).toBe(255);
 });

@@ -33,6 +33,8 @@ describe('what a kubelet refuses is refused', () => {
     [{ reservedSystemCPUs: 'foo' }, 'reservedSystemCPUs: expected CPUs such as "0-3,8", got "foo"'],
     [{ reservedSystemCPUs: '3-1' }, 'reservedSystemCPUs: expected CPUs'],
     [{ reservedSystemCPUs: '0', kubeReservedCgroup: '/k' }, 'reservedSystemCPUs: cannot be used with'],
+    [{ userNamespaces: { idsPerPod: 65_536 * 1_024 } }, 'maxPods: must not exceed the number of ID ranges'],
+    [{ maxPods: 65_536 }, 'maxPods: must not exceed the number of ID ranges'],
     [{ podLogsDir: '/var/log/../pods' }, 'podLogsDir: expected a directory without ".."'],
     [{ podLogsDir: '/var/log/pöds' }, 'podLogsDir: expected a directory'],
     [{ registerWithTaints: [{ key: '', effect: 'NoExecute' }] }, 'registerWithTaints[0].key: expected the name'],
