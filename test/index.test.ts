@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import type { EventFromLogic } from 'xstate';
 import * as library from '../index.ts';
 import {
   createNode,
@@ -106,6 +107,35 @@ test('every machine that is drawn is exported', () => {
   const exported = new Set<unknown>(Object.values(library));
   expect(machines.filter((machine) => !exported.has(machine)).map(({ id }) => id)).toEqual([]);
   expect(machines.length).toBeGreaterThan(15);
+});
+
+/** True for two types that can be assigned to each other. */
+type IsSame<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+test('the events of every machine have an exported type', () => {
+  // An event type without an exported name does not compile here.
+  const typed: Readonly<Record<string, true>> = {
+    nodeAgent: true satisfies IsSame<EventFromLogic<typeof library.nodeAgentMachine>, library.NodeEvent>,
+    pod: true satisfies IsSame<EventFromLogic<typeof library.podMachine>, library.PodEvent>,
+    activeDeadline: true satisfies IsSame<EventFromLogic<typeof library.activeDeadlineMachine>, library.TimerEvent>,
+    container: true satisfies IsSame<EventFromLogic<typeof library.containerMachine>, library.ContainerEvent>,
+    probe: true satisfies IsSame<EventFromLogic<typeof library.probeMachine>, library.TimerEvent>,
+    image: true satisfies IsSame<EventFromLogic<typeof library.imageMachine>, library.ImageEvent>,
+    pace: true satisfies IsSame<EventFromLogic<typeof library.paceMachine>, library.TimerEvent>,
+    volume: true satisfies IsSame<EventFromLogic<typeof library.volumeMachine>, library.VolumeEvent>,
+    limiter: true satisfies IsSame<EventFromLogic<typeof library.limiterMachine>, library.LimiterEvent>,
+    admission: true satisfies IsSame<EventFromLogic<typeof library.admissionMachine>, library.AdmissionEvent>,
+    cgroups: true satisfies IsSame<EventFromLogic<typeof library.cgroupsMachine>, library.TimerEvent>,
+    garbage: true satisfies IsSame<EventFromLogic<typeof library.garbageMachine>, library.GarbageEvent>,
+    logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
+    statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
+    registration: true satisfies IsSame<EventFromLogic<typeof library.registrationMachine>, library.RegistrationEvent>,
+    nodeStatus: true satisfies IsSame<EventFromLogic<typeof library.nodeStatusMachine>, library.NodeStatusEvent>,
+    lease: true satisfies IsSame<EventFromLogic<typeof library.leaseMachine>, library.LeaseEvent>,
+    certificate: true satisfies IsSame<EventFromLogic<typeof library.certificateMachine>, library.CertificateEvent>,
+    mirror: true satisfies IsSame<EventFromLogic<typeof library.mirrorMachine>, library.MirrorEvent>,
+  };
+  expect(machines.map(({ id }) => id).filter((id) => !Object.hasOwn(typed, id))).toEqual([]);
 });
 
 describe('an incomplete call is an error at once', () => {

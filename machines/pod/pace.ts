@@ -3,12 +3,13 @@ import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
+import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after } from '../shared/waits.ts';
 
 export const paceMachine = setup({
   types: {
-    events: {} as { type: 'timer.elapsed' },
+    events: {} as TimerEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { AgentPlacement } from '../../../node/host/agentPlacement.ts';
@@ -50,6 +51,15 @@ test('C43: without a cgroup of its own the agent repeats its score every five mi
   await clock.advance(1);
   expect(taken()).toEqual(['score -999']);
   end();
+});
+
+test('C43: the score is that of this process', async () => {
+  const readScore = async () => Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
+  // Raising it needs no capability.
+  const oomScoreAdj = Math.max(await readScore(), 1);
+  const logger = { info: () => {}, warn: () => {} };
+  await new AgentPlacement({ resources: { oomScoreAdj }, logger, clock: new SimulatedClock() }).apply();
+  expect(await readScore()).toBe(oomScoreAdj);
 });
 
 test('a problem is logged once until it is solved', async () => {
