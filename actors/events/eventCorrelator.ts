@@ -14,7 +14,7 @@ export interface Correlated {
 
 /** From this many different messages of one type and reason about one object within the interval, they are combined. */
 const SIMILAR_MESSAGES = 10;
-const SIMILAR_WITHIN_MS = 600_000;
+const SIMILAR_INTERVAL_MS = 600_000;
 /** Budget of an object for each type of event (`getSpamKey`), and the time after which it has room for one more. */
 const BURST = 25;
 const REFILL_MS = 300_000;
@@ -41,7 +41,7 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
     const { eventType, reason, message, involved } = recordedEvent;
     const group = keyOf(objectKey(involved), eventType, reason);
     const previous = similar.get(group);
-    const isRecent = previous !== undefined && at - previous.lastAt <= SIMILAR_WITHIN_MS;
+    const isRecent = previous !== undefined && at - previous.lastAt <= SIMILAR_INTERVAL_MS;
     const record = isRecent ? previous : { messages: new Set<string>(), lastAt: at };
     record.lastAt = at;
     cache(similar, group, record);
@@ -63,8 +63,8 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
 
   return (occurrence, at) => {
     const { key, recordedEvent } = aggregate(occurrence, at);
-    const before = counts.get(key);
-    const observed = { count: (before?.count ?? 0) + 1, firstAt: before?.firstAt ?? at };
+    const previous = counts.get(key);
+    const observed = { count: (previous?.count ?? 0) + 1, firstAt: previous?.firstAt ?? at };
     cache(counts, key, observed);
     return takeFromBudget(occurrence, at) ? { recordedEvent, key, ...observed } : undefined;
   };

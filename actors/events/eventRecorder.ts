@@ -1,9 +1,9 @@
-/** The node's events: what the machines told, as core/v1 Events of the last hour, in memory only. */
+/** Records the events of the machines as core/v1 Events of the last hour, in memory only. */
 import { type CoreEvent, coreEvent, eventName } from '../../kubernetes/events/event.ts';
 import { createCorrelator } from './eventCorrelator.ts';
 import type { EventSink } from './eventSink.ts';
 
-/** An event that is new, was counted once more, or is forgotten. */
+/** A new or repeated event, or one that has expired. */
 export interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
@@ -11,15 +11,15 @@ export interface EventChange {
 
 export interface EventRecorder {
   readonly record: EventSink;
-  /** Those that happened last stand last. */
+  /** Returns the events, the most recent last. */
   events(): readonly CoreEvent[];
-  /** Tells of every change until the function it gives is called. */
+  /** Calls the listener with every change. Returns a function that unsubscribes. */
   subscribe(listener: (change: EventChange) => void): () => void;
 }
 
-/** As an API server keeps them. */
-const KEPT_MS = 3_600_000;
-const KEPT = 4_096;
+/** Maximum age of an event, like in an API server, and maximum number of events. */
+const MAX_AGE_MS = 3_600_000;
+const MAX_EVENTS = 4_096;
 
 interface StoredEvent {
   readonly event: CoreEvent;
@@ -28,48 +28,48 @@ interface StoredEvent {
 
 export function createEventRecorder(host: string, now: () => number): EventRecorder {
   const correlate = createCorrelator();
-  const kept = createEventStore();
-  let number = 0;
+  const store = createEventStore();
+  let sequence = 0;
   return {
-    record: ({ at, ...told }) => {
-      const correlated = correlate(told, at);
+    record: ({ at, ...message }) => {
+      const correlated = correlate(message, at);
       if (correlated === undefined) return;
       const { recordedEvent, key, count, firstAt } = correlated;
-      number += 1;
-      const name = kept.nameOf(key) ?? eventName(recordedEvent.involved, at, number);
-      kept.keep(key, { event: coreEvent(recordedEvent, { host, at, firstAt, count, name }), at });
+      sequence += 1;
+      const name = store.nameOf(key) ?? eventName(recordedEvent.involved, at, sequence);
+      store.set(key, { event: coreEvent(recordedEvent, { host, at, firstAt, count, name }), at });
     },
     events: () => {
-      kept.forgetOld(now());
-      return kept.events();
+      store.removeExpired(now());
+      return store.events();
     },
-    subscribe: kept.subscribe,
+    subscribe: store.subscribe,
   };
 }
 
-/** Those that are still of interest, in the order of the last time each happened. */
+/** Creates a store of recent events, ordered by their last occurrence. */
 function createEventStore() {
-  const kept = new Map<string, StoredEvent>();
+  const stored = new Map<string, StoredEvent>();
   const listeners = new Set<(change: EventChange) => void>();
-  const tell = (change: EventChange) => {
+  const notify = (change: EventChange) => {
     for (const listener of listeners) listener(change);
   };
-  const forgetOld = (at: number) => {
-    for (const [key, { event, at: last }] of kept) {
-      if (kept.size <= KEPT && at - last < KEPT_MS) return;
-      kept.delete(key);
-      tell({ event, removed: true });
+  const removeExpired = (at: number) => {
+    for (const [key, { event, at: last }] of stored) {
+      if (stored.size <= MAX_EVENTS && at - last < MAX_AGE_MS) return;
+      stored.delete(key);
+      notify({ event, removed: true });
     }
   };
   return {
-    forgetOld,
-    nameOf: (key: string) => kept.get(key)?.event.metadata.name,
-    events: () => [...kept.values()].map(({ event }) => event),
-    keep: (key: string, { event, at }: StoredEvent) => {
-      kept.delete(key);
-      kept.set(key, { event, at });
-      tell({ event, removed: false });
-      forgetOld(at);
+    removeExpired,
+    nameOf: (key: string) => stored.get(key)?.event.metadata.name,
+    events: () => [...stored.values()].map(({ event }) => event),
+    set: (key: string, { event, at }: StoredEvent) => {
+      stored.delete(key);
+      stored.set(key, { event, at });
+      notify({ event, removed: false });
+      removeExpired(at);
     },
     subscribe: (listener: (change: EventChange) => void) => {
       listeners.add(listener);

@@ -1,6 +1,6 @@
 /**
- * Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go`
- * of client-go). Normal events wait while starts of pods wait in line, because each request takes CPU time from them.
+ * Sends events to an API server sequentially, like Kubernetes clients (`tools/record/event.go` of client-go). Normal
+ * events wait while pod starts are queued, because each request takes CPU time from them.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -16,143 +16,146 @@ import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 export interface EventSenderParts {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
   readonly clock: Clock;
-  /** At least 0 and less than 1. */
+  /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
-  /** Told of each event that the server never gets. */
+  /** Called with each event that could not be sent. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Whether pods or containers wait for others to be started: normal events give way to them. */
+  /** Whether pod or container starts are queued, to which normal events yield. */
   readonly hasQueuedStarts: () => boolean;
-  /** Told when events have to wait, and when they go out again. */
+  /** Called when events have to wait and when they are sent again. */
   readonly onState: (state: EventQueueState) => void;
-  /** Once it aborts nothing is sent any more. */
+  /** Stops sending when aborted. */
   readonly signal: AbortSignal;
 }
 
-/** A server that can not be reached is tried so often, so far apart; its refusal stands. */
-const TRIES = 12;
+/** Number of attempts for an unreachable server, and the delay between them. A rejection is final. */
+const MAX_ATTEMPTS = 12;
 const RETRY_MS = 10_000;
-/** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
-const HELD_MS = 10_000;
-/** How often to look whether starts still wait. */
-const LOOK_MS = 500;
-/** Until when they give way at most is told again when it has moved by so much. */
-const MOVED_MS = 1_000;
-/** An agent that stops waits so long at most for what has given way. */
-const FINISH_MS = 2_000;
+/** Maximum time that events of the node wait for the UID of its Node, by which `kubectl describe node` selects them. */
+const NODE_UID_TIMEOUT_MS = 10_000;
+/** Interval between checks whether starts are still queued. */
+const STARTS_CHECK_MS = 500;
+/** A new deadline for yielding is only reported if it differs by at least this much. */
+const MIN_CHANGE_MS = 1_000;
+/** Maximum time that a stopping agent waits for yielding events to be sent. */
+const FINISH_TIMEOUT_MS = 2_000;
 
 export class EventSender {
   readonly #parts: EventSenderParts;
   readonly #queue = new WaitingEvents();
   #sending: Promise<void> | undefined;
-  /** Nothing gives way any more. */
-  #isEnding = false;
+  /** Whether the agent is stopping, so that no event yields. */
+  #isStopping = false;
   #dropped = 0;
-  #told: EventQueueState;
+  #state: EventQueueState;
   #nodeUid: string | undefined;
-  /** The server may have events of the node that name another UID, or none. */
-  #namesOthers = false;
-  /** Events of the node that wait; undefined once they need not any more. */
-  #held: CoreEvent[] | undefined = [];
-  readonly #hold: Alarm;
-  /** When it was last checked whether starts wait, by a clock that nobody sets; undefined while none gives way. */
-  #lookedAt: number | undefined;
-  /** Rings when there is something to send at once. */
-  readonly #turn: Alarm;
+  /** Whether the server may have events of the node with a different UID or none. */
+  #hasOutdatedUids = false;
+  /** Events of the node that wait for its UID. Undefined once they need not wait any more. */
+  #heldNodeEvents: CoreEvent[] | undefined = [];
+  readonly #nodeUidAlarm: Alarm;
+  /** Time of the last check for queued starts on the monotonic clock. Undefined while no event yields. */
+  #checkedAt: number | undefined;
+  /** Rings when an event must be sent at once. */
+  readonly #wakeUp: Alarm;
 
   constructor(parts: EventSenderParts) {
     this.#parts = parts;
-    this.#hold = createAlarm(parts.clock, parts.signal);
-    this.#turn = createAlarm(parts.clock, parts.signal);
-    this.#told = quietQueue(parts.clock.now());
+    this.#nodeUidAlarm = createAlarm(parts.clock, parts.signal);
+    this.#wakeUp = createAlarm(parts.clock, parts.signal);
+    this.#state = quietQueue(parts.clock.now());
   }
 
-  /** Takes an event that is new, or was counted once more. */
-  take(event: CoreEvent): void {
-    const held = event.involvedObject.kind === 'Node' ? this.#held : undefined;
-    if (held === undefined) this.#enqueue(event);
-    else if (held.push(event) === 1)
-      void this.#hold.wait(this.#parts.clock.now() + HELD_MS).then(() => this.#release());
+  /** Queues a new or repeated event. */
+  send(event: CoreEvent): void {
+    const nodeEvents = event.involvedObject.kind === 'Node' ? this.#heldNodeEvents : undefined;
+    if (nodeEvents === undefined) this.#enqueue(event);
+    else if (nodeEvents.push(event) === 1)
+      void this.#nodeUidAlarm.wait(this.#parts.clock.now() + NODE_UID_TIMEOUT_MS).then(() => this.#releaseNodeEvents());
   }
 
-  /** The Node of the cluster that events of the node are about from now on. */
-  learnNode(uid: string): void {
-    if (uid !== this.#nodeUid) this.#namesOthers = this.#held === undefined;
+  /** Sets the UID of the Node that later events of the node refer to. */
+  setNodeUid(uid: string): void {
+    if (uid !== this.#nodeUid) this.#hasOutdatedUids = this.#heldNodeEvents === undefined;
     this.#nodeUid = uid;
-    this.#hold.ring();
-    this.#release();
+    this.#nodeUidAlarm.ring();
+    this.#releaseNodeEvents();
   }
 
-  #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const event of held) this.#enqueue(event);
+  #releaseNodeEvents(): void {
+    const events = this.#heldNodeEvents ?? [];
+    this.#heldNodeEvents = undefined;
+    for (const event of events) this.#enqueue(event);
   }
 
-  /** Sends what has given way: an agent that stops starts no pods. Resolves when that is done, or takes too long. */
+  /**
+   * Sends the yielding events, because a stopping agent starts no pods. Resolves when they are sent or after a timeout.
+   */
   async finish(): Promise<void> {
     const { clock, signal } = this.#parts;
-    this.#isEnding = true;
-    this.#release();
-    this.#turn.ring();
-    // A server that is away would be waited for in vain.
-    if (this.#sending === undefined || this.#told.failure !== undefined) return;
+    this.#isStopping = true;
+    this.#releaseNodeEvents();
+    this.#wakeUp.ring();
+    // Waiting for an unavailable server is pointless.
+    if (this.#sending === undefined || this.#state.failure !== undefined) return;
     const limit = createAlarm(clock, signal);
     void this.#sending.then(limit.ring);
-    await limit.wait(clock.now() + FINISH_MS);
+    await limit.wait(clock.now() + FINISH_TIMEOUT_MS);
   }
 
   #enqueue(event: CoreEvent): void {
     if (!this.#queue.add(event, this.#parts.clock.monotonic())) this.#dropped += 1;
     this.#sending ??= this.#sendAll();
-    if (event.type !== 'Normal') this.#turn.ring();
+    if (event.type !== 'Normal') this.#wakeUp.ring();
   }
 
   async #sendAll(): Promise<void> {
     const { hasQueuedStarts, clock, signal } = this.#parts;
     while (this.#queue.size > 0 && !signal.aborted) {
-      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && hasQueuedStarts());
+      const next = this.#queue.next(clock.monotonic(), !this.#isStopping && hasQueuedStarts());
       if (next === undefined) {
-        await this.#giveWay();
+        await this.#yieldToStarts();
         continue;
       }
-      if (next.event.type === 'Normal') this.#endYielding();
-      await this.#send(next);
-      if (this.#told.failure !== undefined) this.#tell({ waiting: this.#queue.size });
+      if (next.event.type === 'Normal') this.#stopYielding();
+      await this.#sendOne(next);
+      if (this.#state.failure !== undefined) this.#update({ waiting: this.#queue.size });
     }
     this.#sending = undefined;
-    if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
+    if (this.#state.waiting > 0) this.#update({ waiting: 0 });
   }
 
-  /** Waits until no start waits any more, or for a warning; a wait that is soon over is nothing to tell of. */
-  async #giveWay(): Promise<void> {
+  /** Waits until no start is queued or a warning arrives. A short wait is not reported. */
+  async #yieldToStarts(): Promise<void> {
     const { clock, hasQueuedStarts } = this.#parts;
-    this.#lookedAt ??= clock.monotonic();
-    await this.#turn.wait(clock.now() + Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic())));
+    this.#checkedAt ??= clock.monotonic();
+    await this.#wakeUp.wait(clock.now() + Math.min(STARTS_CHECK_MS, this.#queue.yieldsFor(clock.monotonic())));
     const now = clock.monotonic();
-    const left = this.#queue.yieldsFor(now);
-    if (now - this.#lookedAt < LOOK_MS || left === 0 || !hasQueuedStarts()) return;
-    this.#lookedAt = now;
-    const [waiting, until] = [this.#queue.yielding, Math.round(clock.now() + left)];
-    const { until: told = 0 } = this.#told;
-    if (waiting !== this.#told.waiting || Math.abs(until - told) >= MOVED_MS) this.#tell({ waiting, until });
+    const remainingMs = this.#queue.yieldsFor(now);
+    if (now - this.#checkedAt < STARTS_CHECK_MS || remainingMs === 0 || !hasQueuedStarts()) return;
+    this.#checkedAt = now;
+    const [waiting, until] = [this.#queue.normalCount, Math.round(clock.now() + remainingMs)];
+    const { until: reportedUntil = 0 } = this.#state;
+    if (waiting !== this.#state.waiting || Math.abs(until - reportedUntil) >= MIN_CHANGE_MS)
+      this.#update({ waiting, until });
   }
 
-  #endYielding(): void {
-    this.#lookedAt = undefined;
-    const { until, failure } = this.#told;
-    if (until !== undefined && failure === undefined) this.#tell({ waiting: this.#queue.size + 1 });
+  #stopYielding(): void {
+    this.#checkedAt = undefined;
+    const { until, failure } = this.#state;
+    if (until !== undefined && failure === undefined) this.#update({ waiting: this.#queue.size + 1 });
   }
 
-  async #send(queued: WaitingEvent): Promise<void> {
+  async #sendOne(queued: WaitingEvent): Promise<void> {
     const { signal, jitter } = this.#parts;
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#put(queued);
       } catch (cause) {
         if (signal.aborted) return;
-        if (!(cause instanceof KubeError) && tries < TRIES)
-          await this.#pause(tries === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
-        // Another try of it has reached the server.
+        if (!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS)
+          await this.#pause(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
+        // An earlier attempt has reached the server.
         else if (isConflict(cause)) return;
         else return this.#drop(queued, cause);
         if (signal.aborted) return;
@@ -165,11 +168,11 @@ export class EventSender {
     const { count, lastTimestamp, message } = event;
     if (!isNew) {
       try {
-        const change = { count, lastTimestamp, message, ...this.#ofAnother(event) };
+        const change = { count, lastTimestamp, message, ...this.#updatedReference(event) };
         await client.patch(eventPath(event.metadata), change, { signal, type: EVENT });
         return;
       } catch (error) {
-        // The server keeps events for an hour.
+        // The server deletes events after an hour.
         if (!isNotFound(error)) throw error;
       }
     }
@@ -177,44 +180,44 @@ export class EventSender {
   }
 
   /**
-   * An event that is counted on after its Node was replaced is about the new one. A kubelet names no UID, so none of its
-   * is of another; the server lets it change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
+   * Returns the new UID for a repeated event of a Node that was replaced. A kubelet names no UID in its events, so its
+   * events need no update. The server allows the change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
    */
-  #ofAnother({ involvedObject }: CoreEvent): { readonly involvedObject?: { readonly uid: string | undefined } } {
-    const isOther = this.#namesOthers && involvedObject.kind === 'Node';
-    return isOther ? { involvedObject: { uid: this.#nodeUid } } : {};
+  #updatedReference({ involvedObject }: CoreEvent): { readonly involvedObject?: { readonly uid: string | undefined } } {
+    const isOutdated = this.#hasOutdatedUids && involvedObject.kind === 'Node';
+    return isOutdated ? { involvedObject: { uid: this.#nodeUid } } : {};
   }
 
-  /** Nobody is to wait for an event that the server does not take. */
+  /** Drops an event that the server rejects, so that it does not delay others. */
   #drop(queued: WaitingEvent, cause: unknown): void {
     this.#dropped += 1;
     this.#parts.onError('events', failureOf(queued, cause));
   }
 
-  #tell(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
+  #update(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
     const { clock, signal } = this.#parts;
-    if (!signal.aborted) this.#show(nextQueue(this.#told, { ...change, dropped: this.#dropped, now: clock.now() }));
+    if (!signal.aborted) this.#report(nextQueue(this.#state, { ...change, dropped: this.#dropped, now: clock.now() }));
   }
 
-  /** An agent that stops has no actors any more that could be told. */
-  #show(state: EventQueueState): void {
-    this.#told = state;
-    if (!this.#isEnding) this.#parts.onState(state);
+  /** Reports a state, unless the agent is stopping, because its actors no longer exist. */
+  #report(state: EventQueueState): void {
+    this.#state = state;
+    if (!this.#isStopping) this.#parts.onState(state);
   }
 
   async #pause(ms: number, cause: unknown): Promise<void> {
     const { clock, signal } = this.#parts;
-    this.#tell({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
+    this.#update({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
     await waitOnce(clock.now() + ms, clock, signal);
     if (signal.aborted) return;
-    this.#show(whileTrying(this.#told));
+    this.#report(whileTrying(this.#state));
   }
 }
 
-/** A Node is referred to by the UID that the cluster knows it by, if that is known. */
+/** Returns the event as it is sent. It refers to a Node by the UID in the cluster, if known. */
 function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
-  const { kind, name: of } = involvedObject;
-  const node = { kind, name: of, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };
+  const { kind, name: involvedName } = involvedObject;
+  const node = { kind, name: involvedName, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };
   const involved = kind === 'Node' ? node : involvedObject;
   return { ...event, metadata: { name, namespace }, involvedObject: involved, eventTime: null };
 }

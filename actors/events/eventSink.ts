@@ -1,21 +1,21 @@
-/** How events leave the actors: whatever a machine emits goes to the sink with the time. */
+/** Passes the events that machines emit to a sink. */
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 
-/** Where what happened goes; `at` is in milliseconds since the epoch. */
+/** Receives events. `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;
 
-/** Listens to an actor from its birth on; only machines have something to tell. */
+/** Returns a function that listens to the events of a new actor. Only state machines emit any. */
 export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref: AnyActorRef) => void {
-  const hear = (event: RecordedEvent) => sink({ ...event, at: clock.now() });
+  const onEvent = (event: RecordedEvent) => sink({ ...event, at: clock.now() });
   return (ref) => {
-    if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('event.recorded', hear);
+    if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('event.recorded', onEvent);
   };
 }
 
-/** Listens to the decisions that an actor emits for the metrics. */
+/** Returns a function that listens to the decisions that an actor emits for the metrics. */
 export function decisionListener(listener: (decision: MachineDecision) => void): (ref: AnyActorRef) => void {
   return (ref) => {
     if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('decision.counted', listener);

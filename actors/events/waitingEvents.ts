@@ -1,22 +1,25 @@
-/** The events that wait to be sent: warnings first, and normal ones once no pod has to wait for them. */
+/** Queue of events to send. Warnings go first, and normal events once no pod start is queued. */
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 
-/** What waits beyond that is not sent. */
-const QUEUED = 1_000;
-/** A normal event gives way for so long at most. */
-const YIELD_MS = 30_000;
-/** So many give way at most: the rest of the room is for what a server that is away leaves. */
-const MOST_YIELDING = QUEUED / 2;
+/** Maximum number of queued events. Further ones are dropped. */
+const MAX_QUEUED = 1_000;
+/** Maximum time that a normal event yields to pod starts. */
+const MAX_YIELD_MS = 30_000;
+/**
+ * Maximum number of yielding events. The rest of the queue is reserved for events that accumulate while the server is
+ * unavailable.
+ */
+const MAX_YIELDING = MAX_QUEUED / 2;
 
 export interface WaitingEvent {
   readonly event: CoreEvent;
-  /** The server does not have it yet. */
+  /** Whether the server does not have the event yet. */
   readonly isNew: boolean;
-  /** When it came, by a clock that nobody sets, in milliseconds. */
-  readonly since: number;
+  /** Time of arrival on the monotonic clock, in milliseconds. */
+  readonly queuedAtMs: number;
 }
 
-/** Keyed by namespace and name: of an event that happened again meanwhile the last count is sent. */
+/** Keyed by namespace and name, so that only the last count of a repeated event is sent. */
 type Queue = Map<string, WaitingEvent>;
 
 export class WaitingEvents {
@@ -27,36 +30,40 @@ export class WaitingEvents {
     return this.#warnings.size + this.#normal.size;
   }
 
-  /** How many normal ones wait. */
-  get yielding(): number {
+  /** The number of queued normal events. */
+  get normalCount(): number {
     return this.#normal.size;
   }
 
-  /** How much longer the first normal one gives way at most, in milliseconds; 0 where none does. */
+  /** Returns how much longer the first normal event may yield, in milliseconds, or 0 if none may. */
   yieldsFor(now: number): number {
     const first = firstOf(this.#normal);
-    if (first === undefined || this.#normal.size > MOST_YIELDING) return 0;
-    return Math.max(0, first.since + YIELD_MS - now);
+    if (first === undefined || this.#normal.size > MAX_YIELDING) return 0;
+    return Math.max(0, first.queuedAtMs + MAX_YIELD_MS - now);
   }
 
-  /** Takes an event in at a moment; false where too many wait, and for a warning that takes the place of a normal one. */
+  /**
+   * Queues an event. Returns false if an event was dropped because the queue is full, either this one or, for a
+   * warning, the newest normal one.
+   */
   add(event: CoreEvent, now: number): boolean {
     const key = keyOf(event);
     const queue = event.type === 'Normal' ? this.#normal : this.#warnings;
-    const waiting = queue.get(key);
-    const isFull = waiting === undefined && this.size >= QUEUED;
+    const queued = queue.get(key);
+    const isFull = queued === undefined && this.size >= MAX_QUEUED;
     if (isFull && !(queue === this.#warnings && this.#dropNewestNormal())) return false;
-    queue.set(key, { event, isNew: waiting?.isNew ?? event.count === 1, since: waiting?.since ?? now });
+    queue.set(key, { event, isNew: queued?.isNew ?? event.count === 1, queuedAtMs: queued?.queuedAtMs ?? now });
     return !isFull;
   }
 
-  /** Takes out the next; undefined where none waits, or all that do give way. */
+  /** Removes and returns the next event. Undefined if the queue is empty or all events yield. */
   next(now: number, yields: boolean): WaitingEvent | undefined {
     const [warning, normal] = [firstOf(this.#warnings), firstOf(this.#normal)];
-    // However many warnings there are, a normal one gets its turn.
-    const isOverdue = normal !== undefined && normal.since + YIELD_MS <= now;
-    if (warning !== undefined && !(isOverdue && normal.since < warning.since)) return taken(this.#warnings, warning);
-    return normal === undefined || (yields && this.yieldsFor(now) > 0) ? undefined : taken(this.#normal, normal);
+    // A normal event is sent eventually, however many warnings there are.
+    const isOverdue = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
+    if (warning !== undefined && !(isOverdue && normal.queuedAtMs < warning.queuedAtMs))
+      return remove(this.#warnings, warning);
+    return normal === undefined || (yields && this.yieldsFor(now) > 0) ? undefined : remove(this.#normal, normal);
   }
 
   #dropNewestNormal(): boolean {
@@ -72,7 +79,7 @@ function firstOf(queue: Queue): WaitingEvent | undefined {
   return first;
 }
 
-function taken(queue: Queue, waiting: WaitingEvent): WaitingEvent {
-  queue.delete(keyOf(waiting.event));
-  return waiting;
+function remove(queue: Queue, queued: WaitingEvent): WaitingEvent {
+  queue.delete(keyOf(queued.event));
+  return queued;
 }

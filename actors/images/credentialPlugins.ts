@@ -1,4 +1,6 @@
-/** Credentials from plugins: programs that are asked for the images that they know of, and whose answers hold for a while. */
+/**
+ * Credentials from plugins, which are programs that return credentials for certain images. Their responses are cached.
+ */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -20,64 +22,64 @@ import type { CredentialQuery, FindCredentials } from '../services/images/nodeCr
 
 interface PluginParts {
   readonly providers: readonly CredentialProvider[];
-  /** Runs the program of a plugin with a request as its input; what it gives is what the program has written. */
+  /** Runs a plugin with a request as its input and returns its output. */
   readonly run: (provider: CredentialProvider, request: string) => Promise<string>;
   readonly clock: Clock;
-  /** Told why a plugin has given nothing; the pull goes on. */
+  /** Called with the reason if a plugin returns no credentials. The pull continues. */
   readonly onProblem: (provider: string, why: string) => void;
 }
 
-/** Asks all plugins that know of the image, each in its order of the configuration. */
+/** Queries all plugins that match the image, in their configured order. */
 export function credentialPlugins({ providers, ...parts }: PluginParts): FindCredentials {
   const plugins = providers.map((provider) => new CredentialPlugin(provider, parts));
-  return async (asked) => {
-    const known = await Promise.all(plugins.map((plugin) => plugin.find(asked)));
-    return credentialsFor(asked.repository, mergeKeyrings(known));
+  return async (query) => {
+    const keyrings = await Promise.all(plugins.map((plugin) => plugin.find(query)));
+    return credentialsFor(query.repository, mergeKeyrings(keyrings));
   };
 }
 
-/** What a plugin is told of a pod, and what its answers hold for. */
+/** The service account data that a plugin receives, and the cache key for its response. */
 interface Account {
   readonly request: Omit<ProviderRequest, 'repository'>;
-  /** Empty where it is told nothing. */
+  /** Empty if the plugin receives no service account data. */
   readonly key: string;
   readonly source?: CredentialSource;
 }
 
-const LONGEST_SHOWN = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
 class CredentialPlugin {
   readonly #provider: CredentialProvider;
   readonly #parts: Omit<PluginParts, 'providers'>;
-  /** Until when each answer holds, in milliseconds since the epoch. */
+  /** Responses with their expiration time in milliseconds since the epoch. */
   readonly #cache = new Map<string, { readonly keyring: Keyring; readonly until: number }>();
-  /** Who asks the same meanwhile shares the answer. */
-  readonly #underWay = new Map<string, Promise<Keyring>>();
+  /** Requests in flight, shared by identical queries. */
+  readonly #inFlight = new Map<string, Promise<Keyring>>();
 
   constructor(provider: CredentialProvider, parts: Omit<PluginParts, 'providers'>) {
     this.#provider = provider;
     this.#parts = parts;
   }
 
-  async find(asked: CredentialQuery): Promise<Keyring> {
-    const { signal, repository } = asked;
+  async find(query: CredentialQuery): Promise<Keyring> {
+    const { signal, repository } = query;
     if (!providesFor(this.#provider, repository)) return [];
     let account: Account | undefined;
     try {
-      account = await this.#accountOf(asked);
+      account = await this.#accountOf(query);
       if (account === undefined) return [];
       const keyring =
-        this.#cached(repository, account) ?? (await unlessAborted(this.#ask(repository, account), signal));
+        this.#cached(repository, account) ?? (await unlessAborted(this.#fetch(repository, account), signal));
       return account.source === undefined ? keyring : keyringOfAccount(keyring, account.source);
     } catch (error) {
       signal.throwIfAborted();
-      const given = [account?.request.token ?? '', ...this.#provider.env.map(({ value }) => value)];
-      this.#parts.onProblem(this.#provider.name, without(given, messageOf(error)));
+      const secrets = [account?.request.token ?? '', ...this.#provider.env.map(({ value }) => value)];
+      this.#parts.onProblem(this.#provider.name, redact(secrets, messageOf(error)));
       return [];
     }
   }
 
-  /** Undefined where the plugin is not to be asked for this pod. */
+  /** Returns undefined if the plugin must not be run for this pod. */
   async #accountOf({ pod, signal, tokens, findServiceAccount }: CredentialQuery): Promise<Account | undefined> {
     const attributes = this.#provider.token;
     if (attributes === undefined) return { request: {}, key: '' };
@@ -85,17 +87,18 @@ class CredentialPlugin {
     if (pod === undefined || !name) return attributes.isRequired ? undefined : { request: {}, key: '' };
     const { namespace } = pod.metadata;
     if (tokens === undefined || findServiceAccount === undefined) {
-      throw new Error(`there is no cluster to ask for a token of service account ${namespace}/${name}`);
+      throw new Error(`there is no cluster to request a token from for service account ${namespace}/${name}`);
     }
     const { uid, annotations } = await findServiceAccount({ namespace, name }, { signal });
-    const shown = annotationsFor(attributes, annotations);
-    if (shown === undefined) return undefined;
-    // Of the account whose annotations the plugin is told, or none (`pkg/credentialprovider/plugin`).
+    const passedAnnotations = annotationsFor(attributes, annotations);
+    if (passedAnnotations === undefined) return undefined;
+    // Request the token for the UID of the account whose annotations the plugin receives
+    // (`pkg/credentialprovider/plugin`).
     const { token } = await tokens.get(pod, { audience: attributes.audience, accountUid: uid }, { signal });
-    const entries = Object.entries(shown).sort();
+    const entries = Object.entries(passedAnnotations).sort();
     const hash = attributes.cacheType === 'Token' ? [createHash('sha256').update(token).digest('hex')] : [];
     return {
-      request: { token, annotations: shown },
+      request: { token, annotations: passedAnnotations },
       key: JSON.stringify([namespace, name, uid, entries, ...hash]),
       source: { kind: 'serviceAccount', uid, namespace, name },
     };
@@ -103,36 +106,36 @@ class CredentialPlugin {
 
   #cached(repository: string, { key }: Account): Keyring | undefined {
     for (const type of ['Image', 'Registry', 'Global'] as const) {
-      const found = this.#cache.get(cacheKey(type, repository, key));
-      if (found !== undefined && this.#parts.clock.now() <= found.until) return found.keyring;
+      const entry = this.#cache.get(cacheKey(type, repository, key));
+      if (entry !== undefined && this.#parts.clock.now() <= entry.until) return entry.keyring;
     }
     return undefined;
   }
 
-  #ask(repository: string, account: Account): Promise<Keyring> {
+  #fetch(repository: string, account: Account): Promise<Keyring> {
     const flight = JSON.stringify([repository, account.request]);
-    const before = this.#underWay.get(flight);
-    if (before !== undefined) return before;
-    const asking = this.#answer(repository, account).finally(() => this.#underWay.delete(flight));
-    this.#underWay.set(flight, asking);
-    return asking;
+    const existing = this.#inFlight.get(flight);
+    if (existing !== undefined) return existing;
+    const response = this.#runPlugin(repository, account).finally(() => this.#inFlight.delete(flight));
+    this.#inFlight.set(flight, response);
+    return response;
   }
 
-  async #answer(repository: string, { request, key }: Account): Promise<Keyring> {
-    const text = formatRequest(this.#provider, { repository, ...request });
-    const answer = readResponse(await this.#parts.run(this.#provider, text), this.#provider);
-    if ('refusal' in answer) throw new Error(answer.refusal);
-    const isEcho = answer.keyring.some(([, { password }]) => password === request.token);
+  async #runPlugin(repository: string, { request, key }: Account): Promise<Keyring> {
+    const input = formatRequest(this.#provider, { repository, ...request });
+    const response = readResponse(await this.#parts.run(this.#provider, input), this.#provider);
+    if ('refusal' in response) throw new Error(response.refusal);
+    const isEcho = response.keyring.some(([, { password }]) => password === request.token);
     if (isEcho && this.#provider.token?.cacheType !== 'Token') {
-      throw new Error('it answers with the token itself, which needs the cacheType "Token"');
+      throw new Error('the response contains the token itself, which requires the cacheType "Token"');
     }
-    this.#keep(repository, key, answer);
-    return answer.keyring;
+    this.#cacheResponse(repository, key, response);
+    return response.keyring;
   }
 
-  #keep(repository: string, key: string, { cacheKeyType, cacheMs, keyring }: ProviderResponse): void {
+  #cacheResponse(repository: string, key: string, { cacheKeyType, cacheMs, keyring }: ProviderResponse): void {
     const now = this.#parts.clock.now();
-    for (const [each, { until }] of this.#cache) if (until < now) this.#cache.delete(each);
+    for (const [cachedKey, { until }] of this.#cache) if (until < now) this.#cache.delete(cachedKey);
     const ms = cacheMs ?? this.#provider.defaultCacheMs;
     if (ms > 0) this.#cache.set(cacheKey(cacheKeyType, repository, key), { keyring, until: now + ms });
   }
@@ -143,7 +146,7 @@ function cacheKey(type: ProviderResponse['cacheKeyType'], repository: string, ac
   return JSON.stringify([type, { Image: repository, Registry: registry, Global: '' }[type], account]);
 }
 
-/** Undefined where one that it must have is missing. */
+/** Returns the annotations to pass to a plugin, or undefined if a required one is missing. */
 function annotationsFor(
   { requiredAnnotations, optionalAnnotations }: TokenAttributes,
   annotations: Readonly<Record<string, string>>,
@@ -158,12 +161,12 @@ function annotationsFor(
   );
 }
 
-/** What is shorter is no secret, and stands in many a text. */
-const SHORTEST_SECRET = 6;
+/** Minimum length of a secret. Shorter values occur in many texts. */
+const MIN_SECRET_LENGTH = 6;
 
-/** What a program has written is told, but for what may be secret of that which it was given. */
-function without(given: readonly string[], text: string): string {
-  const secrets = given.filter(({ length }) => length >= SHORTEST_SECRET);
-  const rest = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
-  return truncate(rest.replace(/\s+/g, ' '), LONGEST_SHOWN);
+/** Returns the program's output as a single line, without values it received that may be secret. */
+function redact(values: readonly string[], text: string): string {
+  const secrets = values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const redacted = secrets.reduce((remaining, secret) => remaining.replaceAll(secret, '…'), text);
+  return truncate(redacted.replace(/\s+/g, ' '), MAX_MESSAGE_LENGTH);
 }

@@ -1,4 +1,4 @@
-/** What the images of a pod are pulled with: its Secrets first, then what the node has of its own. */
+/** Finds the credentials for a pod's images. Those of its Secrets come first, then the node's. */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -14,16 +14,18 @@ interface Abortable {
 
 interface CredentialParts {
   readonly findCredentials: FindCredentials;
-  /** Absent: nobody has any objects, and what a pod names of them means nothing. */
+  /** Undefined if there is no source of Secrets. References to them are then ignored. */
   readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;
   readonly findServiceAccount?: FindServiceAccount | undefined;
 }
 
 export interface PodCredentials {
-  /** The Secrets of a pod that cannot be had now, by their names. */
+  /** Returns the names of the pod's pull Secrets that cannot be read at present. */
   missing(pod: Pod, options: Abortable): Promise<readonly string[]>;
-  /** The credentials to try for a repository, one after the other; rejects where a Secret of the pod is no such thing. */
+  /**
+   * Returns the credentials to try for a repository, in order. Rejects if a Secret of the pod contains no credentials.
+   */
   find(pod: Pod, repository: string, options: Abortable): Promise<readonly Credential[]>;
 }
 
@@ -33,7 +35,10 @@ export function podCredentials({
   tokens,
   findServiceAccount,
 }: CredentialParts): PodCredentials {
-  /** What cannot be had is as good as what is not there: the pull goes on without it. */
+  /**
+   * Returns the pull Secrets, or the name of each one that cannot be read. Like a missing one, it does not prevent the
+   * pull.
+   */
   const secretsOf = async (pod: Pod, { signal }: Abortable): Promise<(ConfigObject | string)[]> => {
     if (objects === undefined) return [];
     const read = pullSecretNames(pod).map((name) =>
@@ -53,8 +58,8 @@ export function podCredentials({
         if ('refusal' in keyring) throw new NodeFailure('ErrImagePull', keyring.refusal);
         return keyring;
       });
-      const own = await findCredentials({ repository, pod, signal, tokens, findServiceAccount });
-      return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...own];
+      const nodeCredentials = await findCredentials({ repository, pod, signal, tokens, findServiceAccount });
+      return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...nodeCredentials];
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Whether a pod may use an image that is on the node, by what the node has written down of its pulls. */
+/** Decides whether a pod may use an image that is present on the node, based on the records of its pulls. */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -20,15 +20,15 @@ interface Abortable {
 }
 
 interface ImageCheck {
-  /** As the spec names it. */
+  /** The image's name in the pod's spec. */
   readonly image: string;
-  /** As the runtime knows it. */
+  /** The runtime's reference to the image. */
   readonly imageRef: string;
 }
 
 interface PulledImage {
   readonly imageRef: string;
-  /** What it was pulled with; absent: nothing. */
+  /** The credential used for the pull. Undefined for an anonymous pull. */
   readonly credential: Credential | undefined;
 }
 
@@ -38,11 +38,11 @@ interface ProofParts extends Omit<PullRecordsParts, 'onError'> {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Over the records below the root directory, which are opened when the first image is asked for. */
+/** Checks the pull records below the root directory, which are opened for the first image. */
 export class PullProofs {
   readonly #parts: ProofParts;
-  /** How many pulls of each image there are. */
-  readonly #underWay = new Map<string, number>();
+  /** The number of running pulls of each image. */
+  readonly #pullCounts = new Map<string, number>();
   #opening: Promise<PullRecords> | undefined;
 
   constructor(parts: ProofParts) {
@@ -50,74 +50,77 @@ export class PullProofs {
   }
 
   /**
-   * Whether an image has to be pulled once more, for the registry to say whether the pod may have it. The pod's
-   * credentials are asked for only where it depends on them.
+   * Whether an image must be pulled again, so that the registry decides whether the pod may use it. The pod's
+   * credentials are only read if the decision depends on them.
    */
   async mustPull(
-    found: ImageCheck,
+    check: ImageCheck,
     credentials: () => Promise<readonly Credential[]>,
     options: Abortable,
   ): Promise<boolean> {
     const { verification = defaultVerification } = this.#parts;
-    const records = await this.#opened(options).catch((error: unknown) => {
+    const records = await this.#open(options).catch((error: unknown) => {
       options.signal.throwIfAborted();
-      this.#tell(error);
+      this.#reportError(error);
     });
     const report = (result: PullCheckResult) => this.#parts.serviceActions?.({ action: 'pullChecked', result });
-    // What is not known is not proven.
+    // Without records nothing is proven.
     if (!records) {
       report('error');
-      return needsProof(found.image, true, verification);
+      return needsProof(check.image, true, verification);
     }
-    const prove = async (known: PullCredentials): Promise<boolean> => {
-      const pulling = await credentials().catch((error: unknown) => {
+    const prove = async (recorded: PullCredentials): Promise<boolean> => {
+      const podCredentials = await credentials().catch((error: unknown) => {
         report('error');
         throw error;
       });
-      const proven = findProof(known, pulling);
-      if (proven?.learned) await learn(records, found, proven.learned).catch(this.#tell);
-      return proven !== undefined;
+      const proof = findProof(recorded, podCredentials);
+      if (proof?.learned) await recordProof(records, check, proof.learned).catch(this.#reportError);
+      return proof !== undefined;
     };
-    const record = records.recordOf(found.imageRef);
-    const isOfNode = record !== undefined || records.hasIntent(found.image);
-    if (!needsProof(found.image, isOfNode, verification)) {
+    const record = records.recordOf(check.imageRef);
+    const wasPulledByNode = record !== undefined || records.hasIntent(check.image);
+    if (!needsProof(check.image, wasPulledByNode, verification)) {
       report('credentialPolicyAllowed');
       return false;
     }
-    const known = record ? lookUp(record.pulledWith, withoutTagAndDigest(found.image)) : undefined;
-    const isProven = known !== undefined && (known.nodePodsAccessible || (await prove(known)));
+    const recorded = record ? lookUp(record.pulledWith, withoutTagAndDigest(check.image)) : undefined;
+    const isProven = recorded !== undefined && (recorded.nodePodsAccessible || (await prove(recorded)));
     report(isProven ? 'credentialRecordFound' : 'mustAuthenticate');
     return !isProven;
   }
 
-  /** Pulls it with one of the pod's credentials, and writes down which. */
+  /** Pulls an image with one of the pod's credentials, and records the credential. */
   async pull(image: string, pull: () => Promise<PulledImage>, options: Abortable): Promise<PulledImage> {
-    const records = await this.#opened(options).catch((cause) => Promise.reject(notRecorded(image, cause)));
-    this.#underWay.set(image, (this.#underWay.get(image) ?? 0) + 1);
+    const records = await this.#open(options).catch((cause) => Promise.reject(notRecorded(image, cause)));
+    this.#pullCounts.set(image, (this.#pullCounts.get(image) ?? 0) + 1);
     let isRecorded = true;
     try {
       await records.putIntent(image).catch((cause) => Promise.reject(notRecorded(image, cause)));
       const pulled = await pull();
-      await learn(records, { image, ...pulled }, pullCredentialsOf(pulled.credential)).catch((error: unknown) => {
+      await recordProof(records, { image, ...pulled }, pullCredentialsOf(pulled.credential)).catch((error: unknown) => {
         isRecorded = false;
-        this.#tell(error);
+        this.#reportError(error);
       });
       return pulled;
     } finally {
-      await this.#end(records, image, isRecorded);
+      await this.#completePull(records, image, isRecorded);
     }
   }
 
-  /** An intent whose record is missing stays: nobody has proved a right to that image then. */
-  async #end(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
-    const left = (this.#underWay.get(image) ?? 1) - 1;
-    if (left > 0) return void this.#underWay.set(image, left);
-    this.#underWay.delete(image);
-    if (isRecorded) await records.removeIntent(image).catch(this.#tell);
+  /**
+   * Removes the intent of a pull. If its record could not be written the intent stays, because nobody has proven access
+   * to the image.
+   */
+  async #completePull(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
+    const remaining = (this.#pullCounts.get(image) ?? 1) - 1;
+    if (remaining > 0) return void this.#pullCounts.set(image, remaining);
+    this.#pullCounts.delete(image);
+    if (isRecorded) await records.removeIntent(image).catch(this.#reportError);
   }
 
-  #opened({ signal }: Abortable): Promise<PullRecords> {
-    this.#opening ??= openedRecords({ ...this.#parts, onError: this.#tell }, this.#parts.cri).catch(
+  #open({ signal }: Abortable): Promise<PullRecords> {
+    this.#opening ??= openRecords({ ...this.#parts, onError: this.#reportError }, this.#parts.cri).catch(
       (error: unknown) => {
         this.#opening = undefined;
         throw error;
@@ -126,13 +129,17 @@ export class PullProofs {
     return unlessAborted(this.#opening, signal);
   }
 
-  readonly #tell = (error: unknown): void => this.#parts.onError('images', error);
+  readonly #reportError = (error: unknown): void => this.#parts.onError('images', error);
 }
 
-async function learn(records: PullRecords, { image, imageRef }: ImageCheck, proved: PullCredentials): Promise<void> {
-  const known = records.recordOf(imageRef);
-  const after = withProof(known ?? { imageRef, pulledWith: {} }, withoutTagAndDigest(image), proved);
-  if (after !== known) await records.putRecord(after);
+async function recordProof(
+  records: PullRecords,
+  { image, imageRef }: ImageCheck,
+  proof: PullCredentials,
+): Promise<void> {
+  const existing = records.recordOf(imageRef);
+  const updated = withProof(existing ?? { imageRef, pulledWith: {} }, withoutTagAndDigest(image), proof);
+  if (updated !== existing) await records.putRecord(updated);
 }
 
 const notRecorded = (image: string, cause: unknown): NodeFailure =>
@@ -144,8 +151,11 @@ const notRecorded = (image: string, cause: unknown): NodeFailure =>
     },
   );
 
-/** What a former run has left: pulls that were cut off, and records of images that are gone. */
-async function openedRecords(parts: PullRecordsParts, cri: Pick<Cri, 'listImages'>): Promise<PullRecords> {
+/**
+ * Opens the records and cleans up after an earlier run, which may have left interrupted pulls and records of removed
+ * images.
+ */
+async function openRecords(parts: PullRecordsParts, cri: Pick<Cri, 'listImages'>): Promise<PullRecords> {
   const records = await PullRecords.open(parts);
   if (records.intents.size === 0 && records.imageRefs.length === 0) return records;
   const { images } = await cri.listImages({ filter: undefined }, { signal: NEVER }).catch((error: unknown) => {
@@ -154,13 +164,13 @@ async function openedRecords(parts: PullRecordsParts, cri: Pick<Cri, 'listImages
   });
   for (const { id, repoTags, repoDigests } of images) {
     for (const image of [...repoTags, ...repoDigests].filter((name) => records.intents.has(name))) {
-      // It has come whole, nobody knows with whose credentials.
+      // The pull is complete, but the credentials used are unknown.
       if (records.recordOf(id) === undefined) await records.putRecord({ imageRef: id, pulledWith: {} });
       await records.removeIntent(image);
     }
   }
   const present = new Set(images.map(({ id }) => id));
-  // A runtime that has nothing yet is asked again by the next agent.
+  // A runtime without images may not be ready yet. The next agent cleans up.
   if (present.size === 0) return records;
   for (const imageRef of records.imageRefs) {
     if (!present.has(imageRef)) await records.removeRecord(imageRef).catch(parts.onError);

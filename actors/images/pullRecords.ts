@@ -1,4 +1,4 @@
-/** What the node has written down of its pulls, on disk as a kubelet has it; read once, and in memory from then on. */
+/** Records of the node's image pulls, in files like a kubelet's. They are read once and cached in memory. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { orElse } from '../../host/files/fileErrors.ts';
@@ -19,7 +19,7 @@ export interface PullRecordsParts {
   readonly rootDir: string;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** Told of records that cannot be used, or deleted. */
+  /** Called if a record cannot be used or deleted. */
   readonly onError: (error: unknown) => void;
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
 }
@@ -29,14 +29,14 @@ export class PullRecords {
   readonly #parts: PullRecordsParts;
   readonly #pulling: string;
   readonly #pulled: string;
-  /** Keyed by the runtime's reference; null for one that cannot be read, which proves nothing. */
+  /** Keyed by the runtime's image reference. Null for an unreadable record, which proves nothing. */
   readonly #records = new Map<string, PulledRecord | null>();
-  /** The images of which an intent is on disk. */
+  /** Images with an intent on disk. */
   readonly #intents = new Set<string>();
-  /** Those whose names are all that is known of them. */
-  readonly #unread = new Set<string>();
-  /** The last thing done to each file: two writers of one would share a temporary file. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Paths of unreadable files, of which only the name is known. */
+  readonly #unreadable = new Set<string>();
+  /** The last operation on each file, because concurrent writers of a file would share its temporary file. */
+  readonly #pendingWrites = new Map<string, Promise<unknown>>();
 
   private constructor(parts: PullRecordsParts) {
     this.#parts = parts;
@@ -44,31 +44,32 @@ export class PullRecords {
     this.#pulled = join(parts.rootDir, 'image_manager', 'pulled');
   }
 
-  /** Reads what is there; rejects where that cannot be done. */
+  /** Reads all records. Rejects if the directories cannot be read. */
   static async open(parts: PullRecordsParts): Promise<PullRecords> {
     const records = new PullRecords(parts);
-    for (const text of await records.#textsIn(records.#pulling)) {
+    for (const text of await records.#readTexts(records.#pulling)) {
       const image = readIntent(text.content);
       if (image !== undefined) records.#intents.add(image);
-      else records.#tellUnusable(text.file);
+      else records.#reportUnreadable(text.file);
     }
-    for (const text of await records.#textsIn(records.#pulled)) {
+    for (const text of await records.#readTexts(records.#pulled)) {
       const record = readRecord(text.content);
       if (record !== undefined) records.#records.set(record.imageRef, record);
-      else records.#tellUnusable(text.file);
+      else records.#reportUnreadable(text.file);
     }
     return records;
   }
 
-  /** Null where there is one that cannot be read. */
+  /** Returns null for a record that cannot be read. */
   recordOf(imageRef: string): PulledRecord | null | undefined {
     return (
-      this.#records.get(imageRef) ?? (this.#unread.has(join(this.#pulled, recordFileName(imageRef))) ? null : undefined)
+      this.#records.get(imageRef) ??
+      (this.#unreadable.has(join(this.#pulled, recordFileName(imageRef))) ? null : undefined)
     );
   }
 
   hasIntent(image: string): boolean {
-    return this.#intents.has(image) || this.#unread.has(join(this.#pulling, recordFileName(image)));
+    return this.#intents.has(image) || this.#unreadable.has(join(this.#pulling, recordFileName(image)));
   }
 
   get intents(): ReadonlySet<string> {
@@ -91,7 +92,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** It holds in memory whatever becomes of the file. */
+  /** Stores a record. The one in memory is used even if writing the file fails. */
   async putRecord(record: PulledRecord): Promise<void> {
     this.#records.set(record.imageRef, record);
     await this.#write(this.#pulled, record.imageRef, formatRecord(record, this.#parts.clock.now()));
@@ -104,68 +105,69 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Files that cannot be read count as well, as in a kubelet. */
+  /** Reports the number of records and intents. Like in a kubelet, unreadable files count. */
   #reportSizes(): void {
-    const unread = (directory: string) => [...this.#unread].filter((file) => dirname(file) === directory).length;
+    const unreadableIn = (directory: string) =>
+      [...this.#unreadable].filter((file) => dirname(file) === directory).length;
     this.#parts.serviceActions?.({
       action: 'pullRecordsChanged',
-      records: this.#records.size + unread(this.#pulled),
-      intents: this.#intents.size + unread(this.#pulling),
+      records: this.#records.size + unreadableIn(this.#pulled),
+      intents: this.#intents.size + unreadableIn(this.#pulling),
     });
   }
 
   #write(directory: string, name: string, text: string): Promise<void> {
     const { files } = this.#parts;
     const file = join(directory, recordFileName(name));
-    return this.#inTurn(file, async () => {
+    return this.#serialize(file, async () => {
       await files.mkdir(directory, { recursive: true, mode: 0o700 });
       try {
-        // A file that is empty after a power cut would say less than none.
+        // Flush the file, because one that is empty after a power cut would be worse than none.
         await files.writeFile(`${file}${TEMPORARY}`, text, { mode: 0o600, flush: true });
         await files.rename(`${file}${TEMPORARY}`, file);
       } catch (error) {
         await files.rm(`${file}${TEMPORARY}`, { force: true }).catch(() => {});
         throw error;
       }
-      this.#unread.delete(file);
+      this.#unreadable.delete(file);
     });
   }
 
   #remove(directory: string, name: string): Promise<void> {
     const file = join(directory, recordFileName(name));
-    return this.#inTurn(file, async () => {
+    return this.#serialize(file, async () => {
       await this.#parts.files.rm(file, { force: true });
-      this.#unread.delete(file);
+      this.#unreadable.delete(file);
     });
   }
 
-  #inTurn<T>(file: string, act: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(file) ?? Promise.resolve()).then(act, act);
-    this.#turns.set(file, turn);
-    const forget = () => {
-      if (this.#turns.get(file) === turn) this.#turns.delete(file);
+  #serialize<T>(file: string, operation: () => Promise<T>): Promise<T> {
+    const result = (this.#pendingWrites.get(file) ?? Promise.resolve()).then(operation, operation);
+    this.#pendingWrites.set(file, result);
+    const cleanUp = () => {
+      if (this.#pendingWrites.get(file) === result) this.#pendingWrites.delete(file);
     };
-    turn.then(forget, forget);
-    return turn;
+    result.then(cleanUp, cleanUp);
+    return result;
   }
 
-  async #textsIn(directory: string): Promise<{ readonly file: string; readonly content: string }[]> {
+  async #readTexts(directory: string): Promise<{ readonly file: string; readonly content: string }[]> {
     const { files } = this.#parts;
     const names = await files.readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    const found = [];
+    const texts = [];
     for (const name of names) {
       if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY)) continue;
       const file = join(directory, name);
-      found.push({ file, content: await files.readFile(file).catch(orElse('')) });
+      texts.push({ file, content: await files.readFile(file).catch(orElse('')) });
     }
-    return found;
+    return texts;
   }
 
-  #tellUnusable(file: string): void {
-    this.#unread.add(file);
-    this.#parts.onError(new Error(`${file} cannot be read: whoever needs that image has to prove its right to it`));
+  #reportUnreadable(file: string): void {
+    this.#unreadable.add(file);
+    this.#parts.onError(new Error(`${file} cannot be read: pods that use its image must prove their access again`));
   }
 }

@@ -33,9 +33,9 @@ export function sendEventsToCluster(
     hasQueuedStarts: agent.hasQueuedStarts,
     onState: (state) => agent.send({ type: 'cluster.eventsChanged', state }),
   });
-  cluster.followNodeUid((uid) => sender.learnNode(uid));
+  cluster.followNodeUid((uid) => sender.setNodeUid(uid));
   recorder.subscribe(({ event, removed }) => {
-    if (!removed) sender.take(event);
+    if (!removed) sender.send(event);
   });
   return async () => {
     await sender.finish();

@@ -162,8 +162,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C36',
     breaks: 'a refused event is sent again',
     file: 'actors/events/eventSender.ts',
-    find: '!(cause instanceof KubeError) && tries < TRIES',
-    put: 'tries < TRIES',
+    find: '!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS',
+    put: 'attempt < MAX_ATTEMPTS',
   },
   {
     rule: 'C36',

@@ -83,8 +83,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C16',
     breaks: "the node's own credentials are tried before those of the pod",
     file: 'actors/images/podCredentials.ts',
-    find: 'return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...own];',
-    put: 'return [...own, ...credentialsFor(repository, mergeKeyrings(keyrings))];',
+    find: 'return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...nodeCredentials];',
+    put: 'return [...nodeCredentials, ...credentialsFor(repository, mergeKeyrings(keyrings))];',
   },
   {
     rule: 'C17',

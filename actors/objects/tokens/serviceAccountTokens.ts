@@ -1,6 +1,6 @@
 /**
- * Tokens of the service accounts of pods (`pkg/kubelet/token/token_manager.go`): had from the API server, kept in memory
- * alone for as long as they are good, and renewed before they are not. One that cannot be renewed is kept until it expires.
+ * Service account tokens of pods (`pkg/kubelet/token/token_manager.go`). They are requested from the API server, only
+ * cached in memory, and renewed before they expire. A token that cannot be renewed is used until it expires.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -15,44 +15,47 @@ import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { PodToken, PodTokens, TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 import { SharedCall } from '../cache/sharedCall.ts';
 import { CachedToken, type ClockReading, readClocks } from './cachedToken.ts';
-import { accountOf, readToken, tokenCalled, tokenRequestOf } from './tokenRequest.ts';
+import { accountOf, formatTokenRequest, readToken, tokenRequestOf } from './tokenRequest.ts';
 
 interface TokensParts {
-  /** Its calls have a limit: a server that hangs is one that fails. */
+  /** A client whose requests have a timeout. */
   readonly client: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
-  /** At least 0 and less than 1. */
+  /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
-  /** Whether the API server has a pod no more: it makes no tokens for it, and need not. */
+  /** Whether the API server no longer has a pod, so that it issues no tokens for it. */
   readonly isGone: (pod: PodIdentity) => boolean;
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** What is known of one token. */
-interface Kept {
-  held?: CachedToken;
+/** The state of one token. */
+interface TokenEntry {
+  token?: CachedToken;
   call?: SharedCall<CachedToken>;
-  /** Why it could not be renewed when it was due. */
+  /** The reason why the last renewal failed. */
   failure?: Failure;
-  /** The wait after the last failure, in milliseconds, and when that is over, by the monotonic clock. */
+  /** Back-off after the last failure in milliseconds, and the time of the next attempt on the monotonic clock. */
   delayMs: number;
   retryAt: number;
-  /** When it was asked for last, by the monotonic clock. */
+  /** Time of the last use on the monotonic clock. */
   usedAt: number;
 }
 
-type Asked = readonly [pod: Pod, request: TokenRequest];
+type TokenKey = readonly [pod: Pod, request: TokenRequest];
 
 const RETRY = { baseMs: 1_000, maxMs: 60_000 };
-/** A timer may be early by so much. */
+/** Tolerance for timers that fire early. */
 const EARLY_MS = 1_000;
-/** Whoever uses a token asks for it once a day, for then it is renewed. What is older is of a pod that ended meanwhile. */
+/**
+ * Time after which an unused token is dropped. Every user requests its token at least once a day, when it is renewed,
+ * so older ones belong to pods that have terminated.
+ */
 const UNUSED_MS = 48 * 3_600_000;
 
 export class ServiceAccountTokens implements PodTokens {
   readonly #parts: TokensParts;
-  /** Keyed by the pod's UID, and by what was asked for. */
-  readonly #pods = new Map<string, Map<string, Kept>>();
+  /** Keyed by the pod's UID and by the properties of the request. */
+  readonly #pods = new Map<string, Map<string, TokenEntry>>();
 
   constructor(parts: TokensParts) {
     this.#parts = parts;
@@ -61,112 +64,120 @@ export class ServiceAccountTokens implements PodTokens {
   async get(...[pod, request, { signal }]: Parameters<PodTokens['get']>): Promise<PodToken> {
     signal.throwIfAborted();
     const now = readClocks(this.#parts.clock);
-    const kept = this.#keptOf(pod, request, now);
-    const { held } = kept;
-    if (held !== undefined && !this.#isDue(kept, held, pod, now)) return this.#told(kept, held);
-    return this.#told(kept, await this.#renewed(kept, [pod, request], signal));
+    const entry = this.#entryOf(pod, request, now);
+    const { token } = entry;
+    if (token !== undefined && !this.#isDue(entry, token, pod, now)) return this.#podToken(entry, token);
+    return this.#podToken(entry, await this.#renewShared(entry, [pod, request], signal));
   }
 
-  /** Of how many pods it has any. */
+  /** The number of pods with tokens. */
   get size(): number {
     return this.#pods.size;
   }
 
-  /** The pod has ended. */
+  /** Drops the tokens of a terminated pod. */
   forget(podUid: string): void {
     this.#pods.delete(podUid);
   }
 
-  #keptOf(pod: Pod, { audience, expirationSeconds, accountUid }: TokenRequest, { monotonic }: ClockReading): Kept {
+  #entryOf(
+    pod: Pod,
+    { audience, expirationSeconds, accountUid }: TokenRequest,
+    { monotonic }: ClockReading,
+  ): TokenEntry {
     const { uid } = pod.metadata;
     this.#dropUnused(monotonic);
-    const ofPod = this.#pods.get(uid) ?? new Map<string, Kept>();
+    const podEntries = this.#pods.get(uid) ?? new Map<string, TokenEntry>();
     const key = JSON.stringify([accountOf(pod), audience, expirationSeconds ?? 0, accountUid ?? '']);
-    const kept = ofPod.get(key) ?? { delayMs: 0, retryAt: 0, usedAt: 0 };
-    kept.usedAt = monotonic;
-    this.#pods.set(uid, ofPod.set(key, kept));
-    return kept;
+    const entry = podEntries.get(key) ?? { delayMs: 0, retryAt: 0, usedAt: 0 };
+    entry.usedAt = monotonic;
+    this.#pods.set(uid, podEntries.set(key, entry));
+    return entry;
   }
 
   #dropUnused(monotonic: number): void {
-    for (const [uid, ofPod] of this.#pods) {
-      for (const [key, { usedAt }] of ofPod) if (monotonic - usedAt > UNUSED_MS) ofPod.delete(key);
-      if (ofPod.size === 0) this.#pods.delete(uid);
+    for (const [uid, podEntries] of this.#pods) {
+      for (const [key, { usedAt }] of podEntries) if (monotonic - usedAt > UNUSED_MS) podEntries.delete(key);
+      if (podEntries.size === 0) this.#pods.delete(uid);
     }
   }
 
-  /** Of one that has expired there is nothing to wait for; for a pod that is gone no server makes another. */
-  #isDue(kept: Kept, held: CachedToken, pod: Pod, now: ClockReading): boolean {
-    if (held.dueIn(now) > EARLY_MS) return false;
+  /**
+   * Whether a token must be renewed now. An expired one is renewed without waiting for the back-off, and that of a
+   * removed pod is never renewed.
+   */
+  #isDue(entry: TokenEntry, token: CachedToken, pod: Pod, now: ClockReading): boolean {
+    if (token.dueIn(now) > EARLY_MS) return false;
     if (this.#parts.isGone(pod.metadata)) {
-      // It may end long after it has gone, and its volumes are not to come back all the time.
-      kept.retryAt = Math.max(kept.retryAt, now.monotonic + RETRY.maxMs);
+      // The pod may terminate long after its removal. The delay prevents its volumes from requesting the token
+      // continually.
+      entry.retryAt = Math.max(entry.retryAt, now.monotonic + RETRY.maxMs);
       return false;
     }
-    return now.monotonic >= kept.retryAt || held.expiresIn(now) === 0;
+    return now.monotonic >= entry.retryAt || token.expiresIn(now) === 0;
   }
 
-  #renewed(kept: Kept, asked: Asked, signal: AbortSignal): Promise<CachedToken> {
-    kept.call ??= new SharedCall(
-      (within) => this.#renew(kept, asked, within),
-      () => delete kept.call,
+  #renewShared(entry: TokenEntry, key: TokenKey, signal: AbortSignal): Promise<CachedToken> {
+    entry.call ??= new SharedCall(
+      (callSignal) => this.#renew(entry, key, callSignal),
+      () => delete entry.call,
     );
-    return kept.call.wait(signal);
+    return entry.call.wait(signal);
   }
 
-  async #renew(kept: Kept, [pod, request]: Asked, signal: AbortSignal): Promise<CachedToken> {
+  async #renew(entry: TokenEntry, [pod, request]: TokenKey, signal: AbortSignal): Promise<CachedToken> {
     try {
-      kept.held = await this.#fetch(pod, request, signal);
-      kept.delayMs = 0;
-      delete kept.failure;
-      return kept.held;
+      entry.token = await this.#fetch(pod, request, signal);
+      entry.delayMs = 0;
+      delete entry.failure;
+      return entry.token;
     } catch (error) {
-      const { held } = kept;
-      if (held === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
-      if (!signal.aborted) this.#putOff(kept, error);
+      const { token } = entry;
+      if (token === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
+      if (!signal.aborted) this.#scheduleRetry(entry, error);
       const isGone = this.#parts.isGone(pod.metadata);
-      const isExpired = held.expiresIn(readClocks(this.#parts.clock)) === 0;
+      const isExpired = token.expiresIn(readClocks(this.#parts.clock)) === 0;
       if (isExpired && !isGone) throw expired(pod, request, error);
       if (!isGone && !signal.aborted) {
-        kept.failure = { reason: 'FailedRead', message: messageOf(error), at: this.#parts.clock.now() };
-        this.#tell(pod, error);
+        entry.failure = { reason: 'FailedRead', message: messageOf(error), at: this.#parts.clock.now() };
+        this.#reportFailure(pod, error);
       }
-      return held;
+      return token;
     }
   }
 
   async #fetch(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<CachedToken> {
     const { client, clock, jitter } = this.#parts;
-    const asked = readClocks(clock);
+    const requestedAt = readClocks(clock);
     const path = tokenPath(accountOf(pod));
-    const answer = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
-      // An odd answer is told with its beginning, in which the token may be.
-      throw error instanceof UnexpectedResponse ? new Error('the answer of the API server cannot be read') : error;
+    const response = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
+      // Replace the error, because it quotes the start of the response, which may contain the token.
+      throw error instanceof UnexpectedResponse ? new Error('the response of the API server cannot be read') : error;
     });
-    const { token, lifetimeMs } = readToken(answer);
-    return new CachedToken(token, lifetimeMs, asked, jitter());
+    const { token, lifetimeMs } = readToken(response);
+    return new CachedToken(token, lifetimeMs, requestedAt, jitter());
   }
 
-  #putOff(kept: Kept, error: unknown): void {
+  #scheduleRetry(entry: TokenEntry, error: unknown): void {
     const { clock, jitter } = this.#parts;
-    kept.delayMs = nextBackOff(kept.delayMs, RETRY);
-    const least = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, RETRY.maxMs) : 0;
-    kept.retryAt = clock.monotonic() + Math.max(kept.delayMs * (1 + jitter() / 2), least);
+    entry.delayMs = nextBackOff(entry.delayMs, RETRY);
+    const minDelayMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, RETRY.maxMs) : 0;
+    entry.retryAt = clock.monotonic() + Math.max(entry.delayMs * (1 + jitter() / 2), minDelayMs);
   }
 
-  #tell({ metadata: { namespace, name }, ...pod }: Pod, cause: unknown): void {
-    const whose = `the token of service account ${pod.spec.serviceAccountName} for pod ${namespace}/${name}`;
-    const message = `${whose} could not be renewed, and is used until it expires: ${messageOf(cause)}`;
+  #reportFailure({ metadata: { namespace, name }, ...pod }: Pod, cause: unknown): void {
+    const subject = `the token of service account ${pod.spec.serviceAccountName} for pod ${namespace}/${name}`;
+    const message = `${subject} could not be renewed and is used until it expires: ${messageOf(cause)}`;
     this.#parts.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
   }
 
-  #told({ retryAt, failure }: Kept, held: CachedToken): PodToken {
+  #podToken({ retryAt, failure }: TokenEntry, token: CachedToken): PodToken {
     const now = readClocks(this.#parts.clock);
-    const dueIn = Math.max(held.dueIn(now), retryAt - now.monotonic);
-    // From when it expires on it is not put off.
-    const expiresIn = held.expiresIn(now);
+    const dueIn = Math.max(token.dueIn(now), retryAt - now.monotonic);
+    // After the token has expired, its renewal is not delayed.
+    const expiresIn = token.expiresIn(now);
     return {
-      token: held.token,
+      token: token.token,
       renewAt: Math.ceil(now.now + (expiresIn > 0 ? Math.min(dueIn, expiresIn) : dueIn)),
       goodUntil: Math.floor(now.now + expiresIn),
       ...(failure === undefined ? {} : { failure }),
@@ -175,4 +186,4 @@ export class ServiceAccountTokens implements PodTokens {
 }
 
 const expired = (pod: Pod, request: TokenRequest, cause: unknown): Error =>
-  new Error(`token ${tokenCalled(pod, request)} expired and refresh failed: ${messageOf(cause)}`, { cause });
+  new Error(`token ${formatTokenRequest(pod, request)} expired and refresh failed: ${messageOf(cause)}`, { cause });

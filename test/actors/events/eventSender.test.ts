@@ -55,9 +55,9 @@ test('C36: an event is made, and counted once it happens again', async () => {
   const errors: unknown[] = [];
   const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
   const events = new EventSender({ ...parts, hasQueuedStarts: () => false, onState: () => {}, signal: end.signal });
-  events.take(started('web.1'));
+  events.send(started('web.1'));
   await clock.advance(0);
-  events.take(started('web.1', 3));
+  events.send(started('web.1', 3));
   await clock.advance(0);
   expect([api, errors]).toEqual([api, []]);
   expect(await ask('GET', `${EVENTS}/web.1`)).toMatchObject({
@@ -81,9 +81,9 @@ test('C36: of one that is counted only what has changed is sent, and one that th
     refused(404, 'NotFound'),
     answered(201, EVENT),
   );
-  events.take(started('web.1', 2));
+  events.send(started('web.1', 2));
   await clock.advance(0);
-  events.take(started('web.1', 3));
+  events.send(started('web.1', 3));
   await clock.advance(0);
   expect(asked()).toEqual(['PATCH /web.1', 'PATCH /web.1', 'POST']);
   expect(JSON.parse(transport.requests[0]?.body ?? '')).toEqual({
@@ -100,19 +100,19 @@ describe('an event of the node', () => {
 
   test('C36: waits for the UID of its Node, and is then sent with it, in the namespace default', async () => {
     const { clock, transport, events, asked } = sender(...taken(4));
-    events.take(started('node-1.1', 1, NODE));
-    events.take(started('node-1.2', 1, NODE));
-    events.take(started('web.1'));
+    events.send(started('node-1.1', 1, NODE));
+    events.send(started('node-1.2', 1, NODE));
+    events.send(started('web.1'));
     await clock.advance(9_999);
     expect(involved({ transport })).toEqual([POD]);
-    events.learnNode('uid-1');
+    events.setNodeUid('uid-1');
     await clock.advance(0);
     const node = { kind: 'Node', name: 'node-1', uid: 'uid-1', apiVersion: 'v1' };
     expect(involved({ transport })).toEqual([POD, node, node]);
     expect(asked()).toEqual(['POST', 'POST', 'POST']);
     expect(JSON.parse(transport.requests[1]?.body ?? '').metadata).toEqual({ name: 'node-1.1', namespace: 'default' });
-    events.learnNode('uid-2');
-    events.take(started('node-1.3', 1, NODE));
+    events.setNodeUid('uid-2');
+    events.send(started('node-1.3', 1, NODE));
     await clock.advance(0);
     expect(involved({ transport }).at(-1)).toEqual({ ...node, uid: 'uid-2' });
     expect(clock.pending).toBe(0);
@@ -132,38 +132,38 @@ describe('an event of the node', () => {
     };
     const events = new EventSender({ ...parts, signal: new AbortController().signal });
     const told = async (name: string, count: number, of = NODE) => {
-      events.take(started(name, count, of));
+      events.send(started(name, count, of));
       await clock.advance(0);
       const { involvedObject, count: counted } = await ask('GET', `${EVENTS}/${name}`);
       return [(involvedObject as InvolvedObject).uid, (involvedObject as InvolvedObject).name, counted];
     };
-    events.learnNode('uid-1');
+    events.setNodeUid('uid-1');
     expect(await told('node-1.1', 1)).toEqual(['uid-1', 'node-1', 1]);
-    events.learnNode('uid-1');
+    events.setNodeUid('uid-1');
     expect(await told('node-1.1', 2)).toEqual(['uid-1', 'node-1', 2]);
     expect(await told('web.1', 1, POD)).toEqual(['u', 'web', 1]);
-    events.learnNode('uid-2');
+    events.setNodeUid('uid-2');
     expect(await told('node-1.1', 3)).toEqual(['uid-2', 'node-1', 3]);
-    events.learnNode('uid-2');
+    events.setNodeUid('uid-2');
     expect(await told('node-1.1', 4)).toEqual(['uid-2', 'node-1', 4]);
     expect(await told('web.1', 2, POD)).toEqual(['u', 'web', 2]);
   });
 
   test('C36: that was made before the UID of its Node was known has it once it is counted', async () => {
     const { clock, transport, events } = sender(...taken(3));
-    events.take(started('node-1.1', 1, NODE));
+    events.send(started('node-1.1', 1, NODE));
     await clock.advance(10_000);
-    events.learnNode('uid-1');
-    events.take(started('node-1.1', 2, NODE));
+    events.setNodeUid('uid-1');
+    events.send(started('node-1.1', 2, NODE));
     await clock.advance(0);
     expect(involved({ transport })).toEqual([{ kind: 'Node', name: 'node-1', apiVersion: 'v1' }, { uid: 'uid-1' }]);
   });
 
   test('C36: waits no longer than ten seconds, and says then only of which name it is', async () => {
     const { clock, transport, events } = sender(...taken(2));
-    events.take(started('node-1.1', 1, NODE));
+    events.send(started('node-1.1', 1, NODE));
     await clock.advance(10_000);
-    events.take(started('node-1.2', 1, NODE));
+    events.send(started('node-1.2', 1, NODE));
     await clock.advance(0);
     const node = { kind: 'Node', name: 'node-1', apiVersion: 'v1' };
     expect(involved({ transport })).toEqual([node, node]);
@@ -172,9 +172,9 @@ describe('an event of the node', () => {
 
 test('C36: while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
   const { clock, transport, events, asked } = sender(unreachable(), ...taken(2));
-  events.take(started('web.1'));
-  events.take(started('web.2'));
-  events.take(started('web.2', 2));
+  events.send(started('web.1'));
+  events.send(started('web.2'));
+  events.send(started('web.2', 2));
   await clock.advance(4_999);
   expect(asked()).toEqual(['POST']);
   await clock.advance(1);
@@ -184,8 +184,8 @@ test('C36: while one waits for the server those after it wait too, and what happ
 
 test('C36: what can not be sent is given up after twelve tries, and told', async () => {
   const { clock, events, errors, asked } = sender(...unreachables(12), ...taken(1));
-  events.take(started('web.1'));
-  events.take(started('web.2'));
+  events.send(started('web.1'));
+  events.send(started('web.2'));
   await clock.advance(5_000 + 9 * 10_000);
   expect([asked().length, errors]).toEqual([11, []]);
   await clock.advance(10_000);
@@ -195,8 +195,8 @@ test('C36: what can not be sent is given up after twelve tries, and told', async
 
 test('C36: what the server refuses is not sent again, and told; what it has already is not even told', async () => {
   const { clock, events, errors, asked } = sender(refused(403, 'Forbidden'), refused(409, 'AlreadyExists'));
-  events.take(started('web.1'));
-  events.take(started('web.2'));
+  events.send(started('web.1'));
+  events.send(started('web.2'));
   await clock.advance(60_000);
   expect(asked()).toHaveLength(2);
   expect(errors).toEqual(['events: NodeFailure: event Started of default/web.1: Forbidden it is']);
@@ -204,7 +204,7 @@ test('C36: what the server refuses is not sent again, and told; what it has alre
 
 test('C36: a thousand wait, and no more', async () => {
   const { clock, events, asked } = sender(unreachable(), ...taken(2_000));
-  for (let number = 1; number <= 1_100; number += 1) events.take(started(`web.${number}`));
+  for (let number = 1; number <= 1_100; number += 1) events.send(started(`web.${number}`));
   await clock.advance(10_000);
   // The one that was under way, tried twice, and those that waited.
   expect(asked()).toHaveLength(1_002);
@@ -212,13 +212,13 @@ test('C36: a thousand wait, and no more', async () => {
 
 test('C36: nothing is sent once it is over', async () => {
   const { clock, events, end, errors, asked } = sender(unreachable(), ...taken(2));
-  events.take(started('web.1'));
-  events.take(started('web.2'));
-  events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
+  events.send(started('web.1'));
+  events.send(started('web.2'));
+  events.send(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
   await clock.advance(0);
   end.abort();
   await clock.advance(60_000);
-  events.take(started('web.3'));
+  events.send(started('web.3'));
   await clock.advance(60_000);
   expect([asked(), errors, clock.pending]).toEqual([['POST'], [], 0]);
 });
@@ -227,7 +227,7 @@ test('that events have to wait is told, with how many, why and until when; and t
   const { clock, events, states } = sender(...unreachables(2), ...taken(3));
   const start = clock.now();
   const failure = { message: 'connect ECONNREFUSED 127.0.0.1:6443' };
-  for (const name of ['web.1', 'web.2', 'web.3']) events.take(started(name));
+  for (const name of ['web.1', 'web.2', 'web.3']) events.send(started(name));
   await clock.advance(0);
   expect(states).toMatchObject([{ since: start, waiting: 3, until: start + 5_000, failure }]);
   await clock.advance(5_000);
@@ -259,10 +259,10 @@ describe('while starts stand in line', () => {
   test('C36: normal events wait for them, and warnings do not', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(4));
     starts.areInLine = true;
-    events.take(started('web.1'));
+    events.send(started('web.1'));
     await clock.advance(300);
-    events.take(unhealthy('web.2'));
-    events.take(started('web.3'));
+    events.send(unhealthy('web.2'));
+    events.send(started('web.3'));
     await clock.advance(0);
     expect(sent({ transport })).toEqual(['web.2']);
     await clock.advance(400);
@@ -276,11 +276,11 @@ describe('while starts stand in line', () => {
   test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
     const { clock, transport, events, starts } = sender(...taken(2));
     starts.areInLine = true;
-    events.take(started('web.1'));
+    events.send(started('web.1'));
     await clock.advance(10_000);
     const shown = clock.now.bind(clock);
     clock.now = () => shown() - 3_600_000;
-    events.take(started('web.2'));
+    events.send(started('web.2'));
     await clock.advance(19_999);
     expect(sent({ transport })).toEqual([]);
     await clock.advance(1);
@@ -293,10 +293,10 @@ describe('while starts stand in line', () => {
     const { clock, events, starts, states } = sender(...taken(2));
     const start = clock.now();
     starts.areInLine = true;
-    events.take(started('web.1'));
+    events.send(started('web.1'));
     await clock.advance(499);
     expect(states).toEqual([]);
-    events.take(started('web.2'));
+    events.send(started('web.2'));
     await clock.advance(1);
     expect(states).toEqual([{ since: start + 500, waiting: 2, dropped: 0, until: start + 30_000 }]);
     starts.areInLine = false;
@@ -312,10 +312,10 @@ describe('while starts stand in line', () => {
     const { clock, transport, events, starts, states } = sender(...taken(20));
     const start = clock.now();
     starts.areInLine = true;
-    events.take(started('web.1'));
+    events.send(started('web.1'));
     for (let number = 2; number <= 20; number += 1) {
       await clock.advance(100);
-      events.take(unhealthy(`web.${number}`));
+      events.send(unhealthy(`web.${number}`));
     }
     await clock.advance(100);
     expect(sent({ transport })).toHaveLength(19);
@@ -325,7 +325,7 @@ describe('while starts stand in line', () => {
   test('C36: an agent that stops sends them first', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(2));
     starts.areInLine = true;
-    for (const name of ['web.1', 'web.2']) events.take(started(name));
+    for (const name of ['web.1', 'web.2']) events.send(started(name));
     await clock.advance(600);
     await clock.drive(events.finish());
     expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
@@ -336,7 +336,7 @@ describe('while starts stand in line', () => {
 
   test('C36: an agent that stops sends also those of its node that wait for the UID of the Node', async () => {
     const { clock, events, asked } = sender(...taken(1));
-    events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
+    events.send(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
     await clock.advance(1_000);
     expect(asked()).toEqual([]);
     await clock.drive(events.finish());
@@ -346,12 +346,12 @@ describe('while starts stand in line', () => {
   test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
     const { clock, events, starts, asked } = sender(silent(), unreachable());
     starts.areInLine = true;
-    for (const name of ['web.1', 'web.2']) events.take(started(name));
+    for (const name of ['web.1', 'web.2']) events.send(started(name));
     const from = clock.now();
     await clock.drive(events.finish());
     expect([clock.now() - from, asked()]).toEqual([2_000, ['POST']]);
     const away = sender(unreachable());
-    away.events.take(started('web.1'));
+    away.events.send(started('web.1'));
     await away.clock.advance(0);
     await away.events.finish();
     expect(away.asked()).toEqual(['POST']);
@@ -360,11 +360,11 @@ describe('while starts stand in line', () => {
   test('C36: no more than five hundred wait for them', async () => {
     const { clock, transport, events, starts, states } = sender(...taken(600));
     starts.areInLine = true;
-    for (let number = 1; number <= 500; number += 1) events.take(started(`web.${number}`));
+    for (let number = 1; number <= 500; number += 1) events.send(started(`web.${number}`));
     await clock.advance(0);
     expect(sent({ transport })).toEqual([]);
     // More than half of the room is not for those that give way.
-    for (let number = 501; number <= 510; number += 1) events.take(started(`web.${number}`));
+    for (let number = 501; number <= 510; number += 1) events.send(started(`web.${number}`));
     await clock.advance(500);
     expect(sent({ transport })).toEqual(Array.from({ length: 10 }, (_, index) => `web.${index + 1}`));
     await clock.advance(500);
@@ -374,7 +374,7 @@ describe('while starts stand in line', () => {
   test('nothing is left of the wait once it is over', async () => {
     const { clock, events, starts, end, asked } = sender();
     starts.areInLine = true;
-    events.take(started('web.1'));
+    events.send(started('web.1'));
     await clock.advance(100);
     end.abort();
     await clock.advance(60_000);
@@ -384,12 +384,12 @@ describe('while starts stand in line', () => {
 
 test('of events that go out at once nothing is told; how many were dropped is told with what is', async () => {
   const { clock, events, states } = sender(...taken(2), refused(403, 'Forbidden'), unreachable(), ...taken(2_000));
-  events.take(started('web.1'));
-  events.take(started('web.2'));
-  events.take(started('web.3'));
+  events.send(started('web.1'));
+  events.send(started('web.2'));
+  events.send(started('web.3'));
   await clock.advance(0);
   expect(states).toEqual([]);
-  for (let count = 0; count < 1_005; count += 1) events.take(started(`db.${count}`));
+  for (let count = 0; count < 1_005; count += 1) events.send(started(`db.${count}`));
   await clock.advance(0);
   expect(states).toMatchObject([{ waiting: 1_001, dropped: 1 + 4 }]);
 });

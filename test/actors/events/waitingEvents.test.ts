@@ -47,8 +47,8 @@ test('what happens again keeps its place and its time, and is new as long as the
   const waiting = new WaitingEvents();
   for (const each of [event('a'), event('b', STARTED, 7), event('a', STARTED, 2)]) waiting.add(each, each.count * 10);
   expect(waiting.size).toBe(2);
-  expect(waiting.next(100, false)).toMatchObject({ isNew: true, since: 10, event: { count: 2 } });
-  expect(waiting.next(100, false)).toMatchObject({ isNew: false, since: 70, event: { count: 7 } });
+  expect(waiting.next(100, false)).toMatchObject({ isNew: true, queuedAtMs: 10, event: { count: 2 } });
+  expect(waiting.next(100, false)).toMatchObject({ isNew: false, queuedAtMs: 70, event: { count: 7 } });
 });
 
 /** So many normal events, `n1` the first. */

@@ -209,7 +209,7 @@ describe('a plugin that wants a token', () => {
     expect(await ask('r.example/a', { pod: pod() })).toEqual([]);
     expect(problems).toEqual([
       'plugin: serviceaccounts "none" not found',
-      'plugin: there is no cluster to ask for a token of service account default/puller',
+      'plugin: there is no cluster to request a token from for service account default/puller',
     ]);
   });
 
@@ -218,7 +218,7 @@ describe('a plugin that wants a token', () => {
       answer({ auth: { 'r.example': { password: JSON.parse(request).serviceAccountToken } } });
     const { ask, problems } = plugins([aProvider({ token })], echo);
     expect(await ask('r.example/a', { pod: pod(), ...cluster() })).toEqual([]);
-    expect(problems).toEqual(['plugin: it answers with the token itself, which needs the cacheType "Token"']);
+    expect(problems).toEqual(['plugin: the response contains the token itself, which requires the cacheType "Token"']);
     const alone = plugins([aProvider({ token: { ...token, cacheType: 'Token' } })], echo);
     expect(await alone.ask('r.example/a', { pod: pod(), ...cluster() })).toMatchObject([{ password: `${TOKEN}-1` }]);
   });

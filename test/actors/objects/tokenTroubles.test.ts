@@ -64,7 +64,7 @@ describe('one that cannot be renewed', () => {
     expect(asked()).toBe(9);
     expect(errors).toHaveLength(8);
     expect(errors[0]).toBe(
-      'tokens: the token of service account builder for pod default/web could not be renewed, and is used until it expires: connect ECONNREFUSED 127.0.0.1:6443',
+      'tokens: the token of service account builder for pod default/web could not be renewed and is used until it expires: connect ECONNREFUSED 127.0.0.1:6443',
     );
     transport.isAway = false;
     expect((await get()).token).not.toBe(token);

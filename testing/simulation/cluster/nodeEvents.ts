@@ -19,13 +19,13 @@ export class NodeEvents {
     const sender = new EventSender({ ...parts, signal, onError: () => {} });
     const recorder = createEventRecorder(NODE_NAME, () => parts.clock.now());
     recorder.subscribe(({ event, removed }) => {
-      if (!removed) sender.take(event);
+      if (!removed) sender.send(event);
     });
     this.record = recorder.record;
     this.#sender = sender;
   }
 
-  learnNode(uid: string): void {
-    this.#sender.learnNode(uid);
+  setNodeUid(uid: string): void {
+    this.#sender.setNodeUid(uid);
   }
 }

@@ -115,7 +115,7 @@ export class AgentRun {
         parts.onCall(call, fault);
       },
     });
-    this.#cluster = parts.cluster?.partsFor(this.#gate, this.#clock, (uid) => this.#events?.learnNode(uid));
+    this.#cluster = parts.cluster?.partsFor(this.#gate, this.#clock, (uid) => this.#events?.setNodeUid(uid));
     this.#events = this.#cluster && this.#eventsTo(this.#cluster.eventClient);
   }
 

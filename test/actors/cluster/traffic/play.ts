@@ -94,7 +94,7 @@ async function begin(scenario: Played, firstMs: number) {
       const zero = clock.now() - firstMs;
       const serverAt = (_host: string, port: number) => scenario.serverAt?.(port, clock.now() - zero);
       made.network = new SimulatedNetwork({ clock, gate: openGate, serverAt });
-      const onNodeUid = (uid: string) => made.sender?.learnNode(uid);
+      const onNodeUid = (uid: string) => made.sender?.setNodeUid(uid);
       made.cluster = { ...inMemory, client, leaseClient: client, host: HOST };
       return { ...made.cluster, ...certificates, onNodeUid };
     },
@@ -203,7 +203,7 @@ function eventsTo(
   };
   const sender = new EventSender({ ...parts, signal });
   recorder.subscribe(({ event, removed }) => {
-    if (!removed) sender.take(event);
+    if (!removed) sender.send(event);
   });
   return { sender, events: recorder.record };
 }

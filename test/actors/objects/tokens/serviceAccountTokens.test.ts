@@ -169,11 +169,11 @@ describe('an answer that cannot be read', () => {
   const secret = 'eyJhbGciOiJIUzI1NiJ9';
 
   test.each([
-    ['is no JSON', `{"status":{"token":${secret}`, 'the answer of the API server cannot be read'],
+    ['is no JSON', `{"status":{"token":${secret}`, 'the response of the API server cannot be read'],
     [
       'is none',
       { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', status: { token: secret } },
-      'the API server answered with no token',
+      'the response of the API server contains no token',
     ],
   ])('as it %s, tells nothing of the token', async (_, body, message) => {
     const clock = new SettableClock();

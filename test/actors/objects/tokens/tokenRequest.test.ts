@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountOf, readToken, tokenCalled, tokenRequestOf } from '../../../../actors/objects/tokens/tokenRequest.ts';
+import {
+  accountOf,
+  formatTokenRequest,
+  readToken,
+  tokenRequestOf,
+} from '../../../../actors/objects/tokens/tokenRequest.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const pod = aPod({ serviceAccountName: 'builder' }, { name: 'web', namespace: 'shop', uid: 'u-1' });
@@ -29,13 +34,13 @@ test('it is asked for as for a plugin of credentials: for this very account, and
 
 test('it is called as a kubelet calls it', () => {
   const bound = 'v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"u-1"}/""';
-  expect(tokenCalled(pod, { audience: '', expirationSeconds: 3607 })).toBe(
+  expect(formatTokenRequest(pod, { audience: '', expirationSeconds: 3607 })).toBe(
     `"builder"/"shop"/[]string(nil)/3607/${bound}`,
   );
-  expect(tokenCalled(pod, { audience: 'vault', expirationSeconds: 600 })).toBe(
+  expect(formatTokenRequest(pod, { audience: 'vault', expirationSeconds: 600 })).toBe(
     `"builder"/"shop"/[]string{"vault"}/600/${bound}`,
   );
-  expect(tokenCalled(pod, { audience: 'vault', accountUid: 'u-2' })).toBe(
+  expect(formatTokenRequest(pod, { audience: 'vault', accountUid: 'u-2' })).toBe(
     `"builder"/"shop"/[]string{"vault"}/0/${bound.replace(/""$/, '"u-2"')}`,
   );
 });
@@ -68,6 +73,6 @@ describe('an answer', () => {
     ['no moment', answer({ status: { token: 'secret', expirationTimestamp: 'secret' } })],
     ['no life', answer({ spec: { expirationSeconds: 0 } })],
   ])('with %s is none, and nothing of it is told', (_, given) => {
-    expect(() => readToken(given)).toThrow(/^the API server answered with no token$/);
+    expect(() => readToken(given)).toThrow(/^the response of the API server contains no token$/);
   });
 });
