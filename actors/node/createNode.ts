@@ -36,7 +36,7 @@ import { sourcePlaces } from '../sources/sources.ts';
 import { StatusReports } from '../status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from '../store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from '../store/factWriter.ts';
-import { type FoundAtStart, makerOf, podsLeftOnDisk } from '../store/leftOnDisk.ts';
+import { findPodsOnDisk, markOwner, type PodsAtStart } from '../store/leftOnDisk.ts';
 import { createOwnership } from '../store/ownership.ts';
 import { type StoreFailure, storeEvent } from '../store/unwrittenFacts.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
@@ -74,7 +74,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   checkNode(config, parts);
   const dependencies = await openDependencies(completeConfig(withCluster(config, parts)), withStatuses(parts));
   const { fullConfig, durable, files, store } = dependencies;
-  const leftovers = await podsLeftOnDisk(fullConfig, durable, {
+  const leftovers = await findPodsOnDisk(fullConfig, durable, {
     ...config,
     files,
     onAdopted: dependencies.onAdopted,
@@ -106,10 +106,13 @@ function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
 }
 
 /** Creates the node on an open store. */
-function createNodeOnStore(dependencies: NodeDependencies, leftovers: FoundAtStart): NodeAgent {
+function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
   const { fullConfig: config, store, durable, clock, onError, moves, inspect, events, decisions } = dependencies;
   const reports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durable.unacknowledged });
-  const factWriter = createFactWriter({ ...dependencies, keepEnd: (...end) => reports.persistTerminal(...end) });
+  const factWriter = createFactWriter({
+    ...dependencies,
+    persistTerminal: (...end) => reports.persistTerminal(...end),
+  });
   const boundary = createBoundary(
     createWorld(dependencies, factWriter, reports, { facts: () => agent.facts(), health: () => agent.health() }),
     dependencies,
@@ -124,7 +127,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: FoundAtSta
       events,
       moves,
       decisions,
-      keep: factWriter.keep,
+      keep: factWriter.persist,
       report: (change) => reports.recordPublished(change),
     },
   );
@@ -190,7 +193,7 @@ function createWorld(
     network,
     ownership: createOwnership({
       layout,
-      maker: makerOf(config),
+      maker: markOwner(config),
       podLogsDir,
       owner,
       onAdopted: dependencies.onAdopted,
@@ -261,7 +264,7 @@ const INPUT: Readonly<
   Record<
     Exclude<
       keyof NodeInput,
-      keyof FoundAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed' | 'containerEnds'
+      keyof PodsAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed' | 'containerEnds'
     >,
     true
   >
@@ -288,7 +291,7 @@ const INPUT: Readonly<
 const createInput = (
   config: FullConfig,
   { statuses, allocations, probes, containerEnds }: DurableFacts,
-  left: FoundAtStart,
+  left: PodsAtStart,
 ): NodeInput => ({
   ...pick(config, INPUT),
   hostIps: currentAddresses(config.hostIps),

@@ -26,7 +26,7 @@ interface FeedDependencies
   readonly hostIps: HostAddresses;
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
-  readonly ownership: Pick<Ownership, 'see'>;
+  readonly ownership: Pick<Ownership, 'observe'>;
   readonly relistRequests: RelistRequests;
 }
 
@@ -86,7 +86,7 @@ function runtimeFeeds(
     }),
     pleg: (send, { signal }) => {
       const sendFact = (fact: NodeFact) =>
-        send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
+        send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.observe(fact.pods) } : fact);
       return observeRuntime({
         cri,
         files,

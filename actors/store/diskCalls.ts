@@ -1,70 +1,72 @@
-/** Calls to a disk that may never answer: how many there are at a time, and how long each is waited for. */
+/** Runs disk operations that may hang, with limits on their number and waiting time. */
 import type { Clock } from '../../base/clock.ts';
 
-/** So many are waited for at a time: each holds one of the few threads that all file access shares. */
-const AWAITED = 2;
+/** Maximum number of awaited calls. Each occupies one of the few threads shared by all file access. */
+const MAX_AWAITED = 2;
 
 /**
- * With those that were left behind there are never more than so many: a quarter of the threads stays for all else. What is
- * to be written then waits until one of them has ended.
+ * Returns the maximum number of calls including abandoned ones, which leaves a quarter of the threads to other file
+ * access. Further writes wait until one of them completes.
  */
-const mostOf = (threads: number): number => Math.max(1, threads - Math.max(1, Math.floor(threads / 4)));
+const maxCalls = (threads: number): number => Math.max(1, threads - Math.max(1, Math.floor(threads / 4)));
 
-/** So long is one waited for, in milliseconds: a status waits longer for what it rests on, and so outlasts one that hangs. */
+/** Time limit of a call in milliseconds. It is shorter than the time that a status waits for its facts. */
 export const CALL_LIMIT_MS = 2_000;
 
-/** A call, as it is seen by what it does. */
+/** State of a call, for the operation that it runs. */
 export interface DiskCall {
-  /** Nobody waits for it any more. */
-  readonly isLeft: boolean;
+  /** Whether the call has exceeded its time limit, so that its result is ignored. */
+  readonly isAbandoned: boolean;
 }
 
-/** `left`: it has had its time, and goes on unseen; `unbegun`: it was not begun, because so many hang already. */
-type Outcome = 'done' | 'left' | 'unbegun';
+/**
+ * `abandoned` means that the call has timed out but may still complete, `notStarted` that too many calls hang already.
+ */
+type Outcome = 'done' | 'abandoned' | 'notStarted';
 
 export class DiskCalls {
-  readonly #most: number;
+  readonly #maxCalls: number;
   readonly #clock: Clock;
-  readonly #onEnd: () => void;
-  readonly #queue: ((isTurn: boolean) => void)[] = [];
-  #awaited = 0;
-  #left = 0;
+  readonly #onLateEnd: () => void;
+  readonly #queue: ((isAdmitted: boolean) => void)[] = [];
+  #awaitedCount = 0;
+  #abandonedCount = 0;
 
-  /** `onEnd` is told when one that was left behind has ended after all. */
-  constructor(threads: number, clock: Clock, onEnd: () => void) {
-    this.#most = mostOf(threads);
+  /** `onLateEnd` is called when an abandoned call has completed. */
+  constructor(threads: number, clock: Clock, onLateEnd: () => void) {
+    this.#maxCalls = maxCalls(threads);
     this.#clock = clock;
-    this.#onEnd = onEnd;
+    this.#onLateEnd = onLateEnd;
   }
 
-  /** Whether all that there may be hang. */
+  /** Whether the maximum number of calls hangs. */
   get isStuck(): boolean {
-    return this.#left >= this.#most;
+    return this.#abandonedCount >= this.#maxCalls;
   }
 
-  /** Does it when its turn has come, and rejects where it fails in its time. */
-  async run(act: (call: DiskCall) => Promise<void>): Promise<Outcome> {
-    if (!(await this.#turn())) return 'unbegun';
-    const call = { isLeft: false };
+  /** Runs an operation once a slot is free. Rejects if the operation fails within the time limit. */
+  async run(operation: (call: DiskCall) => Promise<void>): Promise<Outcome> {
+    if (!(await this.#acquire())) return 'notStarted';
+    const call = { isAbandoned: false };
     return new Promise((resolve, reject) => {
       const timer = this.#clock.setTimeout(() => {
-        call.isLeft = true;
-        this.#left += 1;
-        resolve('left');
+        call.isAbandoned = true;
+        this.#abandonedCount += 1;
+        resolve('abandoned');
         this.#release();
       }, CALL_LIMIT_MS);
-      const end = () => {
-        if (call.isLeft) return this.#endLate();
+      const onSettled = () => {
+        if (call.isAbandoned) return this.#onLateCompletion();
         this.#clock.clearTimeout(timer);
         this.#release();
       };
-      act(call)
+      operation(call)
         .then(() => resolve('done'), reject)
-        .finally(end);
+        .finally(onSettled);
     });
   }
 
-  #turn(): Promise<boolean> {
+  #acquire(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#queue.push(resolve);
       this.#admit();
@@ -72,21 +74,25 @@ export class DiskCalls {
   }
 
   #admit(): void {
-    while (this.#awaited < AWAITED && this.#awaited + this.#left < this.#most && this.#queue.length > 0) {
-      this.#awaited += 1;
+    while (
+      this.#awaitedCount < MAX_AWAITED &&
+      this.#awaitedCount + this.#abandonedCount < this.#maxCalls &&
+      this.#queue.length > 0
+    ) {
+      this.#awaitedCount += 1;
       this.#queue.shift()?.(true);
     }
-    if (this.isStuck) for (const turn of this.#queue.splice(0)) turn(false);
+    if (this.isStuck) for (const admit of this.#queue.splice(0)) admit(false);
   }
 
   #release(): void {
-    this.#awaited -= 1;
+    this.#awaitedCount -= 1;
     this.#admit();
   }
 
-  #endLate(): void {
-    this.#left -= 1;
+  #onLateCompletion(): void {
+    this.#abandonedCount -= 1;
     this.#admit();
-    this.#onEnd();
+    this.#onLateEnd();
   }
 }

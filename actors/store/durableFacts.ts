@@ -1,4 +1,4 @@
-/** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
+/** Facts that must survive a restart of the agent and can be read neither from the runtime nor from the sources. */
 import * as z from 'zod/mini';
 import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
@@ -19,7 +19,7 @@ const containerSize = z.object({
   cpuRequest: z.number(),
   cpuLimit: z.number(),
   memoryLimit: z.number(),
-  // Older versions did not write this.
+  // Missing in files of older versions.
   memoryRequest: z.optional(z.number()),
 });
 
@@ -32,46 +32,46 @@ const endedContainer = z.looseObject({
 });
 
 const schemas = {
-  /** The last good version of each manifest, by its file. */
+  /** The last good version of each manifest, keyed by file. */
   manifests: z.pipe(
-    // Of one pod an older version kept that, and the first ones nothing else.
-    z.transform((kept: unknown) => {
-      if (typeof kept !== 'object' || kept === null) return kept;
-      if ('spec' in kept) return { pods: [kept] };
-      return 'pod' in kept ? { ...kept, pods: [kept.pod] } : kept;
+    // Older versions stored a single pod, and the first ones nothing else.
+    z.transform((stored: unknown) => {
+      if (typeof stored !== 'object' || stored === null) return stored;
+      if ('spec' in stored) return { pods: [stored] };
+      return 'pod' in stored ? { ...stored, pods: [stored.pod] } : stored;
     }),
     z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
   ) as unknown as z.ZodMiniType<GoodManifest>,
-  /** The last good set of a manifest URL, by the URL. */
+  /** The last good set of a manifest URL, keyed by URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
-  /** Terminal statuses, by the pod's uid. */
+  /** Terminal statuses, keyed by pod UID. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
-  /** Terminal statuses that a sink has not acknowledged yet, by the uid of a pod that may be gone. */
+  /** Terminal statuses that a sink has not acknowledged yet, keyed by the UID of a pod that may have been removed. */
   unacknowledged: z.object({
     namespace: z.string(),
     name: z.string(),
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
-    // An older version did not write it.
+    // Missing in files of older versions.
     isFinal: z._default(z.boolean(), false),
   }) as unknown as z.ZodMiniType<UnacknowledgedStatus>,
-  /** What was admitted, by the pod's uid. */
+  /** Admitted resources, keyed by pod UID. */
   allocations: z.object({
     cpuMillis: z.number(),
     memoryBytes: z.number(),
     hostPorts: z.array(hostPort),
     critical: z.boolean(),
-    // An older version did not write these.
+    // Missing in files of older versions.
     extra: z._default(z.record(z.string(), z.number()), {}),
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
     resources: z.optional(podResources),
     sizes: z.optional(z.record(z.string(), containerSize)),
   }) as unknown as z.ZodMiniType<Allocation>,
-  /** What the probes of its running containers had come to, by the pod's uid. */
+  /** Probe results of running containers, keyed by pod UID. */
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
     readonly Probed[]
   >,
-  /** The container statuses with an end, of pods that no API server has, by the pod's uid. */
+  /** Statuses of terminated containers of pods that are not from an API server, keyed by pod UID. */
   containerEnds: z.object({
     initContainerStatuses: z.optional(z.array(endedContainer)),
     containerStatuses: z.optional(z.array(endedContainer)),
@@ -79,12 +79,12 @@ const schemas = {
   }) as unknown as z.ZodMiniType<ContainerEnds>,
 };
 
-/** How a pod has ended, for the sinks that have to know. */
+/** The terminal status of a pod, for sinks that must acknowledge it. */
 export interface UnacknowledgedStatus {
   readonly namespace: string;
   readonly name: string;
   readonly status: PodStatus;
-  /** Whether the pod must not run again: it has ended by itself, and nobody has removed it since. */
+  /** Whether the pod must not run again, because it terminated by itself and has not been removed since. */
   readonly isFinal: boolean;
 }
 
@@ -98,12 +98,15 @@ export interface DurableFacts {
   readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;
-  /** One message for each file that could not be read; it has been set aside. */
+  /** One message for each unreadable file, which was quarantined. */
   readonly damaged: readonly string[];
 }
 
-/** An older version kept what the node had refused, which is to be decided again (C24). */
-const wasRefused = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
+/**
+ * Whether the node rejected the pod. Older versions stored these statuses, but the node decides again after a restart
+ * (C24).
+ */
+const wasRejected = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
 
 /** Opens the store below the agent's root directory and reads what is in it. */
 export async function openNodeStore(
@@ -112,12 +115,12 @@ export async function openNodeStore(
 ): Promise<{ store: NodeStore; durable: DurableFacts }> {
   const store = await openStore(`${rootDir}/statelet`, schemas, options);
   const { facts, damaged } = await store.read();
-  const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
+  const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRejected(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
-    // A former run was ended between its two writes: the other is made up for, and until it is on disk this one stays.
+    // The previous run stopped between its two writes. Repeat the second one. The other fact stays until it is on disk.
     statuses.set(uid, status);
-    // What cannot be written is tried again, and told of as any other fact.
+    // A failed write is retried and reported like that of any other fact.
     store.write('statuses', uid, status).catch(() => {});
   }
   return { store, durable: { ...facts, statuses, damaged } };

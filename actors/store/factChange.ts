@@ -1,10 +1,10 @@
-/** The last thing wanted of one durable fact, and everybody who waits for it. */
+/** The last requested change of a durable fact, with the callers that wait for it. */
 export interface FactChange {
   readonly kind: string;
   readonly key: string;
-  /** Absent: the fact is to be deleted. */
+  /** The new value. If missing, the fact is deleted. */
   readonly value?: unknown;
-  /** Of two changes the later one has the higher. */
+  /** Increases with every change. */
   readonly version: number;
   readonly waiting: { resolve: () => void; reject: (error: unknown) => void }[];
 }

@@ -15,7 +15,7 @@ import {
 import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';
 
-/** Who the agent is, and where its folders are, both absolute. */
+/** Identity and root folders of an agent. The paths are absolute. */
 export interface AgentPlace {
   readonly rootDir: string;
   readonly podLogsDir: string;
@@ -23,28 +23,28 @@ export interface AgentPlace {
   readonly runtimeEndpoint: string;
 }
 
-/** What was found below the root directory. */
-export interface FoundOnDisk {
+/** Pods found below the root directory. */
+export interface PodsOnDisk {
   readonly left: readonly LeftPod[];
   readonly foreign: readonly ForeignPod[];
 }
 
-/** The same, when an agent starts. */
-export interface FoundAtStart extends FoundOnDisk {
-  /** The uids of the pods that there are logs of; unknown where the folder that these are in cannot be read. */
+/** Pods found below the root directory when an agent starts. */
+export interface PodsAtStart extends PodsOnDisk {
+  /** UIDs of the pods with logs, or `unknown` if the log folder cannot be read. */
   readonly logged: readonly string[] | 'unknown';
 }
 
-/** The runtime of an agent without containers: nothing of it outlives its process. */
+/** Runtime endpoint of an agent without containers, whose pods do not survive its process. */
 export const SIMULATED = 'simulated';
 
-export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Maker => ({
+export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Maker => ({
   root: rootDir,
   node: nodeName,
   runtime: runtimeEndpoint,
 });
 
-interface LookOptions {
+interface FindOptions {
   readonly takesOver?: boolean;
   readonly files?: FileSystem | undefined;
   /** Called for a pod of this agent whose mark was damaged. */
@@ -52,11 +52,11 @@ interface LookOptions {
 }
 
 /**
- * The pods of which a former run left a directory or a durable fact, and those of others, of which a directory is here.
- * A directory from before there were marks is given one when a durable fact tells that its pod was admitted here; when
- * the agent takes over, every one. Fails with `RuntimeChanged` where pods are on another runtime than this agent's.
+ * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
+ * root. An unmarked directory is adopted if a durable fact shows that its pod was admitted by this agent, or in any
+ * case during a take-over. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
-export async function podsLeftOnDisk(
+export async function findPodsOnDisk(
   place: AgentPlace,
   {
     allocations,
@@ -64,69 +64,69 @@ export async function podsLeftOnDisk(
     statuses,
     probes,
   }: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'statuses' | 'probes'>,
-  { takesOver = false, files, onAdopted }: LookOptions = {},
-): Promise<FoundAtStart> {
+  { takesOver = false, files, onAdopted }: FindOptions = {},
+): Promise<PodsAtStart> {
   const layout = createLayout(place, files);
-  const maker = makerOf(place);
+  const maker = markOwner(place);
   const logged = await loggedPods(layout, place.podLogsDir);
   const identityOf = identitiesIn(logged ?? []);
   const uids = await listPodDirectories(layout);
   const directories = uids.map((uid) => ({ uid, owner: readPodDirectoryOwner(layout, maker, uid) }));
-  if (!takesOver) refuseOtherRuntime(layout, directories, maker);
-  for (const each of directories) {
-    const { uid, owner } = each;
+  if (!takesOver) rejectOtherRuntime(layout, directories, maker);
+  for (const directory of directories) {
+    const { uid, owner } = directory;
     const isKnown = allocations.has(uid) || probes.has(uid);
-    const isTaken = takesOver && (owner.kind === 'others' || isOfOtherRuntime(layout, owner, maker));
-    if (!isTaken && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
+    const mustTakeOver = takesOver && (owner.kind === 'others' || isOnOtherRuntime(layout, owner, maker));
+    if (!mustTakeOver && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
     await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
     if (owner.kind === 'unmarked' && owner.damagedMark !== undefined) {
       const expectation = 'expected a JSON object with root, node, runtime and pod';
       onAdopted?.(identityOf(uid), `${owner.damagedMark} is damaged, ${expectation}; it has been replaced`);
     }
-    each.owner = readPodDirectoryOwner(layout, maker, uid);
+    directory.owner = readPodDirectoryOwner(layout, maker, uid);
   }
-  const found = directories.map(({ uid, owner }) => sorted(layout, uid, { owner, identityOf }));
+  const pods = directories.map(({ uid, owner }) => classifyPod(layout, uid, { owner, identityOf }));
   const facts = [allocations, containerEnds, statuses, probes];
   const withoutDirectory = facts.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
   return {
-    left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
-    foreign: found.flatMap(({ foreign = [] }) => foreign),
+    left: [...pods.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
+    foreign: pods.flatMap(({ foreign = [] }) => foreign),
     logged: logged?.map(({ uid }) => uid) ?? 'unknown',
   };
 }
 
-/** The UIDs of the pods whose directories are this agent's: their cgroups were made, or adopted, by it. */
+/** Returns the UIDs of the pods whose directories belong to this agent, which has created or adopted their cgroups. */
 export async function podsOfAgent(place: AgentPlace, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(place, files);
-  const maker = makerOf(place);
+  const maker = markOwner(place);
   return (await listPodDirectories(layout)).filter((uid) => readPodDirectoryOwner(layout, maker, uid).kind === 'ours');
 }
 
-/** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
-export async function takenOver(
+/** Finds the pods that a take-over concerns. Their directories belong to a different agent or runtime. */
+export async function findPodsToTakeOver(
   place: AgentPlace,
   known: Pick<ReadonlySet<string>, 'has'>,
 ): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);
-  const maker = makerOf(place);
+  const maker = markOwner(place);
   const identityOf = identitiesIn((await loggedPods(layout, place.podLogsDir)) ?? []);
   return (await listPodDirectories(layout)).flatMap((uid) => {
     const owner = readPodDirectoryOwner(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
       const why = `created on the runtime ${owner.runtime}`;
-      return isOfOtherRuntime(layout, owner, maker) ? [{ ...identityOf(uid), ...owner.pod, ...common, why }] : [];
+      return isOnOtherRuntime(layout, owner, maker) ? [{ ...identityOf(uid), ...owner.pod, ...common, why }] : [];
     }
-    const isTheirs = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
-    return isTheirs ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
+    const isForeign = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
+    return isForeign ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
   });
 }
 
 /**
- * The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. Rejects
- * if a directory cannot be read, because this agent's own pods would count as those of another.
+ * Returns the UIDs of pods that were admitted according to the names of durable facts, whose contents are not read.
+ * Rejects if a directory cannot be read, because this agent's own pods would count as foreign.
  */
-export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
+export async function listOwnedUids(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const kinds = ['allocations', 'probes'].map((kind) =>
     hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
@@ -137,18 +137,18 @@ export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<str
   return { has: (uid) => names.has(factFileName(uid)) };
 }
 
-/** What is on disk of pods that the agent does not know: a directory, or after a power cut logs alone. */
+/** Finds pods on disk that the agent does not know, by their directories or, after a power cut, by their logs. */
 export async function surveyPods(
   { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
   known: readonly string[],
-): Promise<FoundOnDisk> {
+): Promise<PodsOnDisk> {
   const skipped = new Set(known);
-  // The logs first: a pod that is being made has its directory before them.
+  // List the logs first, because the directory of a new pod is created before its logs.
   const logged = (await loggedPods(layout, podLogsDir)) ?? [];
   const uids = (await listPodDirectories(layout)).filter((uid) => !skipped.has(uid));
   const identityOf = identitiesIn(logged);
-  const found = uids.map((uid) =>
-    sorted(layout, uid, { owner: readPodDirectoryOwner(layout, maker, uid), identityOf }),
+  const pods = uids.map((uid) =>
+    classifyPod(layout, uid, { owner: readPodDirectoryOwner(layout, maker, uid), identityOf }),
   );
   const isOurs = (pod: PodIdentity) => {
     const owner = readOwner(layout.files, layout.podLogDir(pod), maker);
@@ -156,20 +156,20 @@ export async function surveyPods(
   };
   const onlyLogged = logged.filter(({ uid }) => !skipped.has(uid) && !uids.includes(uid));
   return {
-    left: [...found.flatMap(({ left = [] }) => left), ...onlyLogged.filter(isOurs)],
-    foreign: found.flatMap(({ foreign = [] }) => foreign),
+    left: [...pods.flatMap(({ left = [] }) => left), ...onlyLogged.filter(isOurs)],
+    foreign: pods.flatMap(({ foreign = [] }) => foreign),
   };
 }
 
-interface Known {
+interface PodDirectory {
   readonly owner: DirectoryOwner;
   readonly identityOf: (uid: string) => PodIdentity;
 }
 
-function sorted(
+function classifyPod(
   layout: Layout,
   uid: string,
-  { owner, identityOf }: Known,
+  { owner, identityOf }: PodDirectory,
 ): { left?: [LeftPod]; foreign?: [ForeignPod] } {
   if (owner.kind === 'missing') return {};
   if (owner.kind === 'ours') {
@@ -180,47 +180,50 @@ function sorted(
   return { foreign: [{ ...identityOf(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }
 
-function isOfOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
+function isOnOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
   return owner.kind === 'ours' && owner.runtime !== SIMULATED && !isSameRuntime(files, owner.runtime, runtime);
 }
 
-/** Whether two endpoints lead to one runtime, through whatever links. */
-export function isSameRuntime(files: FileSystem, one: string, other: string): boolean {
-  const [path = '', otherPath = ''] = [one, other].map((each) => each.replace(/^unix:\/\//, ''));
-  return one === other || files.isSamePathSync(path, otherPath);
+/** Whether two endpoints resolve to the same socket. */
+export function isSameRuntime(files: FileSystem, first: string, second: string): boolean {
+  const [firstPath = '', secondPath = ''] = [first, second].map((endpoint) => endpoint.replace(/^unix:\/\//, ''));
+  return first === second || files.isSamePathSync(firstPath, secondPath);
 }
 
-function refuseOtherRuntime(
+function rejectOtherRuntime(
   layout: Layout,
-  found: readonly { readonly uid: string; readonly owner: DirectoryOwner }[],
+  directories: readonly { readonly uid: string; readonly owner: DirectoryOwner }[],
   maker: Maker,
 ): void {
-  const others = found.flatMap(({ owner }) =>
-    owner.kind === 'ours' && isOfOtherRuntime(layout, owner, maker) ? owner.runtime : [],
+  const runtimes = directories.flatMap(({ owner }) =>
+    owner.kind === 'ours' && isOnOtherRuntime(layout, owner, maker) ? owner.runtime : [],
   );
-  const [runtime] = others;
+  const [runtime] = runtimes;
   if (runtime === undefined) return;
-  const count = others.length === 1 ? '1 pod' : `${others.length} pods`;
-  const message = `${maker.root} holds ${count} of the runtime ${runtime}, but this agent is configured to use ${maker.runtime}: keep the former runtime, or use another root directory`;
+  const count = runtimes.length === 1 ? '1 pod' : `${runtimes.length} pods`;
+  const message = `${maker.root} contains ${count} of the runtime ${runtime}, but this agent is configured to use ${maker.runtime}: use the previous runtime or a different root directory`;
   throw new NodeFailure('RuntimeChanged', message);
 }
 
-/** Who a pod is by its uid, as far as the names of the log folders tell; a pod without logs goes by its uid. */
+/**
+ * Returns a function that finds a pod's identity by its UID in the names of log folders. A pod without logs is
+ * identified by its UID.
+ */
 function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
-  const named = new Map(logged.map((pod) => [pod.uid, pod]));
-  return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN_NAMESPACE, name: uid };
+  const podsByUid = new Map(logged.map((pod) => [pod.uid, pod]));
+  return (uid) => podsByUid.get(uid) ?? { uid, namespace: UNKNOWN_NAMESPACE, name: uid };
 }
 
 /**
- * The pods that have a log folder, whoever made it: the folder that these are in is not only ours. Undefined where that
- * cannot be read.
+ * Lists the pods with a log folder, which may belong to other agents. Returns undefined if the parent folder cannot be
+ * read.
  */
 async function loggedPods({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[] | undefined> {
   const folders = await files.readdir(podLogsDir).catch((error) => (isMissing(error) ? [] : undefined));
   return folders?.map(identityOf).filter((pod) => Object.values(pod).every(isSafeSegment));
 }
 
-/** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */
+/** Parses the name of a log folder, `<namespace>_<name>_<uid>` (C23). Only the UID may contain underscores. */
 export function identityOf(folder: string): PodIdentity {
   const [namespace = '', name = '', ...uid] = folder.split('_');
   return { namespace, name, uid: uid.join('_') };

@@ -1,4 +1,7 @@
-/** What must outlive a restart and cannot be read from the runtime: durable facts by kind and key, as plain files. */
+/**
+ * Stores durable facts by kind and key in plain files, because they must survive a restart and cannot be read from the
+ * runtime.
+ */
 import path from 'node:path';
 import type * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
@@ -7,72 +10,72 @@ import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 import { StoreBatches } from './storeBatches.ts';
 import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
-import type { Retrying, StoreFailure } from './unwrittenFacts.ts';
+import type { RetryParts, StoreFailure } from './unwrittenFacts.ts';
 
-/** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
+/** The schemas of all kinds of facts. Parsing the result of parsing must not change it. */
 type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
 
-/** Everything that the store holds, and one message for each file that could not be read. */
+/** The contents of the store, and one message for each unreadable file. */
 interface StoreContent<Schemas extends FactSchemas> {
   readonly facts: { readonly [Kind in keyof Schemas]: ReadonlyMap<string, z.output<Schemas[Kind]>> };
   readonly damaged: readonly string[];
 }
 
 /**
- * The port to the durable facts. A write that fails rejects with reason `StoreFailed`; it is kept and tried again until it
- * succeeds, or another takes its place. One that the disk does not answer waits on, and is tried again as well.
+ * Access to the durable facts. A failed write rejects with reason `StoreFailed` and is retried until it succeeds or a
+ * later change replaces it. A write that hangs stays pending and is retried too.
  */
 export interface Store<Schemas extends FactSchemas> {
-  /** Reads all facts after what was written before; a file that holds none is set aside, not fatal. */
+  /** Reads all facts, including pending writes. A damaged file is quarantined. */
   readonly read: () => Promise<StoreContent<Schemas>>;
-  /** Resolves when this value, or one written to the key after it, is durable. */
+  /** Resolves when this value, or a later one of the key, is durable. */
   readonly write: <Kind extends keyof Schemas>(
     kind: Kind,
     key: string,
     value: z.output<Schemas[Kind]>,
   ) => Promise<void>;
-  /** Resolves when the key is durably gone, or rewritten. */
+  /** Resolves when the removal of the key is durable, or the key is rewritten. */
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
-  /** Resolves when nothing is left to write but what the disk does not answer, whether it succeeded or not. */
+  /** Resolves when all writes have succeeded, failed or timed out. */
   readonly flush: () => Promise<void>;
-  /** As `flush`, for the last time: what cannot be written then is not tried again, and no timer is left. */
+  /** Like `flush`, and then stops retrying, so that no timer remains. */
   readonly close: () => Promise<void>;
-  /** What could not be written so far. */
+  /** Returns the number of unwritten facts and the last failure, if any. */
   readonly failure: () => StoreFailure | undefined;
   /** Whether the last change of a key is not durable yet. */
   readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
-  /** Resolves when it is, however often it has to be tried. */
+  /** Resolves when the last change of a key is durable, after any number of attempts. */
   readonly whenWritten: (kind: keyof Schemas & string, key: string) => Promise<void>;
 }
 
-export interface StoreOptions extends Partial<Retrying> {
-  /** The host's own when absent. */
+export interface StoreOptions extends Partial<RetryParts> {
+  /** Defaults to the host's file system. */
   readonly files?: FileSystem;
 }
 
 /**
- * Opens the store in a directory, which it makes: a folder a kind, below it a file a fact. Several changes of a key
- * that wait for the disk are one.
+ * Opens the store in a directory, which is created if missing. It has a folder for each kind with a file for each fact.
+ * Changes of the same key that wait for the disk are merged.
  */
 export async function openStore<Schemas extends FactSchemas>(
   directory: string,
   schemas: Schemas,
-  { files = hostFiles, clock = systemClock, ...retrying }: StoreOptions = {},
+  { files = hostFiles, clock = systemClock, ...retryParts }: StoreOptions = {},
 ): Promise<Store<Schemas>> {
   const folderOf = (kind: string): FactFolder => ({ files, directory: path.join(directory, kind) });
-  const made = await Promise.all(
+  const createdPaths = await Promise.all(
     Object.keys(schemas).map(async (kind) => {
       const folder = folderOf(kind);
       await assertDirectoryOrMissing(folder.directory, files);
       const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
-      // What a process that died had not synced is about to be relied on.
+      // Sync what a previous process may have written without syncing, because it is relied on from now on.
       await syncDirectory(folder.files, folder.directory);
       return first ?? [];
     }),
   );
-  await syncFolders(files, directory, made.flat());
-  const writer = new StoreBatches(folderOf, files.threads, { clock, ...retrying });
+  await syncFolders(files, directory, createdPaths.flat());
+  const writer = new StoreBatches(folderOf, files.threads, { clock, ...retryParts });
   return {
     read: async () => {
       await writer.flush();
@@ -88,9 +91,9 @@ export async function openStore<Schemas extends FactSchemas>(
   };
 }
 
-/** What is made durable in a folder is so once the folder is, and all that were made above it. */
-async function syncFolders(files: FileSystem, directory: string, made: readonly string[]): Promise<void> {
-  const highest = Math.min(...[directory, ...made].map((each) => path.dirname(each).length));
+/** Syncs a folder and all folders created above it, because a file is only durable if they are. */
+async function syncFolders(files: FileSystem, directory: string, createdPaths: readonly string[]): Promise<void> {
+  const highest = Math.min(...[directory, ...createdPaths].map((created) => path.dirname(created).length));
   const folders = [directory];
   for (let above = path.dirname(directory); above.length >= highest && above !== folders.at(-1); ) {
     folders.push(above);
@@ -106,9 +109,9 @@ async function readContent<Schemas extends FactSchemas>(
   const read = await Promise.all(
     Object.entries(schemas).map(async ([kind, schema]) => [kind, await readFacts(folderOf(kind), schema)] as const),
   );
-  const facts = Object.fromEntries(read.map(([kind, found]) => [kind, new Map(found.flatMap(pairOf))]));
-  const damaged = read.flatMap(([, found]) => found.flatMap((fact) => ('damaged' in fact ? [fact.damaged] : [])));
-  // each map was read by the schema of its kind: fromEntries cannot say so
+  const facts = Object.fromEntries(read.map(([kind, read]) => [kind, new Map(read.flatMap(pairOf))]));
+  const damaged = read.flatMap(([, facts]) => facts.flatMap((fact) => ('damaged' in fact ? [fact.damaged] : [])));
+  // Safe cast: each map was parsed with the schema of its kind, which `fromEntries` cannot express.
   return { facts: facts as unknown as StoreContent<Schemas>['facts'], damaged };
 }
 

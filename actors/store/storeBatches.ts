@@ -1,9 +1,9 @@
-/** Brings changes of durable facts to disk, each kind by itself. */
+/** Writes changes of durable facts to disk, separately for each kind. */
 import { DiskCalls } from './diskCalls.ts';
 import { type FactChange, idOf } from './factChange.ts';
 import { FolderWriter } from './folderWriter.ts';
 import type { FactFolder } from './storeFiles.ts';
-import { type Retrying, type StoreFailure, UnwrittenFacts } from './unwrittenFacts.ts';
+import { type RetryParts, type StoreFailure, UnwrittenFacts } from './unwrittenFacts.ts';
 
 export class StoreBatches {
   readonly #folderOf: (kind: string) => FactFolder;
@@ -13,38 +13,38 @@ export class StoreBatches {
   #version = 0;
   #isClosed = false;
 
-  /** `threads`: how many calls to the disk can be under way at a time. */
-  constructor(folderOf: (kind: string) => FactFolder, threads: number, retrying: Retrying) {
+  /** `threads` is the maximum number of concurrent disk operations of the process. */
+  constructor(folderOf: (kind: string) => FactFolder, threads: number, retryParts: RetryParts) {
     this.#folderOf = folderOf;
-    this.#disk = new DiskCalls(threads, retrying.clock, () => {
+    this.#disk = new DiskCalls(threads, retryParts.clock, () => {
       if (this.#isClosed) return;
-      for (const writer of this.#writers.values()) writer.begin();
+      for (const writer of this.#writers.values()) writer.start();
     });
-    this.#unwritten = new UnwrittenFacts(retrying, (changes) => {
-      for (const change of changes) this.#writerOf(change.kind).addAgain(change);
+    this.#unwritten = new UnwrittenFacts(retryParts, (changes) => {
+      for (const change of changes) this.#writerOf(change.kind).retry(change);
     });
   }
 
   /** Resolves when the change, or a later one of the same fact, is durable. */
-  change(wanted: Pick<FactChange, 'kind' | 'key' | 'value'>): Promise<void> {
+  change(change: Pick<FactChange, 'kind' | 'key' | 'value'>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#version += 1;
-    this.#writerOf(wanted.kind).add({ ...wanted, version: this.#version, waiting: [{ resolve, reject }] });
+    this.#writerOf(change.kind).add({ ...change, version: this.#version, waiting: [{ resolve, reject }] });
     return promise;
   }
 
   /**
-   * Resolves when all has been tried, what had failed before once more. Calls that hang keep it no longer than each of
-   * them is waited for.
+   * Resolves when every change has been attempted, failed ones once more. A hanging call delays this only up to its
+   * time limit.
    */
   async flush(): Promise<void> {
     await this.#untilIdle();
     if (this.failure() === undefined) return;
-    this.#unwritten.tryAgain();
+    this.#unwritten.retryAll();
     await this.#untilIdle();
   }
 
-  /** As `flush`, and nothing is tried again by itself any more: no timer is left. */
+  /** Like `flush`, and stops retrying, so that no timer remains. */
   async close(): Promise<void> {
     this.#unwritten.close();
     await this.flush();
@@ -56,19 +56,19 @@ export class StoreBatches {
     return this.#unwritten.failure;
   }
 
-  /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
+  /** Whether the last change of a key is not durable yet, because it is in progress or has failed and is retried. */
   isUnwritten(kind: string, key: string): boolean {
     return this.#writerOf(kind).has(key) || this.#unwritten.has(idOf({ kind, key }));
   }
 
-  /** Resolves when the last change of a key is durable, however often it has to be tried. */
+  /** Resolves when the last change of a key is durable, after any number of attempts. */
   async whenWritten(kind: string, key: string): Promise<void> {
     while (this.isUnwritten(kind, key)) await this.#unwritten.nextRelease(idOf({ kind, key }));
   }
 
   #writerOf(kind: string): FolderWriter {
-    const known = this.#writers.get(kind);
-    if (known !== undefined) return known;
+    const existing = this.#writers.get(kind);
+    if (existing !== undefined) return existing;
     const writer = new FolderWriter(this.#folderOf(kind), this.#disk, this.#unwritten);
     this.#writers.set(kind, writer);
     return writer;

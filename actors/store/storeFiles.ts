@@ -1,4 +1,4 @@
-/** How a durable fact lies on disk: one JSON file a fact, carrying its key, never half-written. */
+/** Reads and writes durable facts, one JSON file per fact with its key, atomically. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -14,53 +14,53 @@ const TEMPORARY = '.tmp';
 const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED = 'sha256-';
 
-/** Where the facts of one kind are. */
+/** The directory of one kind of facts. */
 export interface FactFolder {
   readonly files: FileSystem;
   readonly directory: string;
 }
 
-/** A fact as it was read; or why it could not be, for a person to read. */
+/** A fact, or a message for users why it cannot be read. */
 export type ReadFact<Value> =
   | { readonly key: string; readonly value: Value }
   | { readonly damaged: string; readonly file: string };
 
-/** The name of a key's file: the key itself where that is a plain name, else its hash. */
+/** Returns the file name of a key. A plain name is used as it is, any other key is hashed. */
 export function factFileName(key: string): string {
-  const plain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
-  return (plain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
+  const isPlain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
+  return (isPlain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
 }
 
 export const factFile = ({ directory }: FactFolder, key: string): string => path.join(directory, factFileName(key));
 
-/** What tells one call that writes a fact from others that write the same fact. */
-interface Writing {
-  /** Of the temporary file: no two that are under way have the same. */
-  readonly number: number;
-  /** Whether the file may still be put in its place: asked when it has been written, however long that took. */
+/** Options of one of possibly several concurrent calls that write the same fact. */
+interface WriteOptions {
+  /** Suffix of the temporary file, unique among concurrent calls. */
+  readonly suffix: number;
+  /** Whether the file may still be replaced. Called after writing the temporary file, which may have taken long. */
   readonly mayReplace: () => boolean;
-  /** Told of the temporary file where it could not be deleted after a failure. */
-  readonly onLeft: (temporary: string) => void;
+  /** Called with the temporary file if it cannot be deleted after a failure. */
+  readonly onLeftover: (temporary: string) => void;
 }
 
-/** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
+/** Writes a fact atomically, even if the process dies. It is durable once the directory is synced. */
 export async function writeFact(
   folder: FactFolder,
   { key, value }: { readonly key: string; readonly value?: unknown },
-  { number, mayReplace, onLeft }: Writing,
+  { suffix, mayReplace, onLeftover }: WriteOptions,
 ): Promise<void> {
   const { files } = folder;
   const file = factFile(folder, key);
   const text = `${JSON.stringify({ key, value })}\n`;
-  if (kindOf(files, file) === undefined && textOf(files, file) === text) return;
-  const temporary = `${file}${number === 0 ? '' : `.${number}`}${TEMPORARY}`;
+  if (kindOf(files, file) === undefined && readText(files, file) === text) return;
+  const temporary = `${file}${suffix === 0 ? '' : `.${suffix}`}${TEMPORARY}`;
   try {
     await writeDurably(files, temporary, text);
-    if (!mayReplace()) throw new Error('it is not wanted any more');
+    if (!mayReplace()) throw new Error('a later change has replaced it');
     await files.rename(temporary, file);
   } catch (error) {
-    // On a full disk half a file is in the way of all others; and nobody else would remove it before the next start.
-    await files.rm(temporary, { force: true }).catch(() => onLeft(temporary));
+    // A partial file takes space on a full disk, and nothing else removes it before the next start.
+    await files.rm(temporary, { force: true }).catch(() => onLeftover(temporary));
     throw error;
   }
 }
@@ -75,15 +75,15 @@ async function writeDurably(files: FileSystem, file: string, text: string): Prom
   }
 }
 
-/** Deletes a fact, and what else is `left` of it; what is not there is deleted already. */
-export async function removeFact(folder: FactFolder, key: string, left: Iterable<string>): Promise<void> {
-  const all = [factFile(folder, key), ...left];
-  await Promise.all(all.map((file) => folder.files.rm(file, { force: true })));
+/** Deletes a fact and its leftover temporary files, if they exist. */
+export async function removeFact(folder: FactFolder, key: string, leftovers: Iterable<string>): Promise<void> {
+  const paths = [factFile(folder, key), ...leftovers];
+  await Promise.all(paths.map((file) => folder.files.rm(file, { force: true })));
 }
 
 /**
- * Deletes the files that a process left half-written when it died. A directory with such a name is set aside, because it is
- * not the agent's and would be in the way of the next write. Not to be called while facts are written.
+ * Deletes partial files left by a process that died. A directory with such a name is quarantined, because it does not
+ * belong to the agent and would block the next write. Must not be called while facts are being written.
  */
 export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
   const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
@@ -94,7 +94,7 @@ export async function removeHalfWritten({ files, directory }: FactFolder): Promi
   await Promise.all(names.map((name) => remove(path.join(directory, name))));
 }
 
-/** Reads all facts of a directory. A file without one, or anything else in its place, is set aside as `<file>.corrupt`. */
+/** Reads all facts of a directory. A damaged file, or anything else in its place, is renamed to `<file>.corrupt`. */
 export async function readFacts<Value>(
   { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,
@@ -104,7 +104,7 @@ export async function readFacts<Value>(
   const facts = names.map((name) => {
     const file = path.join(directory, name);
     const noFile = kindOf(files, file);
-    return noFile === undefined ? factIn(file, textOf(files, file), factSchema) : damagedFact(file, noFile);
+    return noFile === undefined ? parseFact(file, readText(files, file), factSchema) : damagedFact(file, noFile);
   });
   const read: ReadFact<Value>[] = [];
   for (const fact of facts) {
@@ -118,24 +118,26 @@ export async function readFacts<Value>(
   return read;
 }
 
-/** Says that something else than a file is at a path. A FIFO or device is not opened, because that might never end. */
+/**
+ * Describes anything but a regular file at a path. A FIFO or device is not opened, because that might block forever.
+ */
 function kindOf(files: FileSystem, file: string): string | undefined {
-  const found = files.lstatSync(file);
-  if (found === undefined || found.isFile()) return undefined;
-  if (found.isDirectory()) return 'expected a file, found a directory';
-  return found.isSymbolicLink() ? undefined : 'expected a file, found a special file';
+  const stats = files.lstatSync(file);
+  if (stats === undefined || stats.isFile()) return undefined;
+  if (stats.isDirectory()) return 'expected a file, found a directory';
+  return stats.isSymbolicLink() ? undefined : 'expected a file, found a special file';
 }
 
-function factIn<Value>(
+function parseFact<Value>(
   file: string,
   text: string | undefined,
   schema: z.ZodMiniType<{ key: string; value: Value }>,
 ): ReadFact<Value> {
   if (text === undefined) return damagedFact(file, 'expected a file, found a dangling symbolic link');
   const content = parsedJson(text);
-  const found = schema.safeParse(content);
-  if (!found.success) return damagedFact(file, expectation(content, found.error));
-  const { key, value } = found.data;
+  const parsed = schema.safeParse(content);
+  if (!parsed.success) return damagedFact(file, expectationOf(content, parsed.error));
+  const { key, value } = parsed.data;
   if (factFileName(key) === path.basename(file)) return { key, value };
   return damagedFact(file, `expected the file name ${factFileName(key)} for its key`);
 }
@@ -144,19 +146,22 @@ function damagedFact(file: string, problem: string): { readonly file: string; re
   return { file, damaged: problem };
 }
 
-function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
+function expectationOf(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
   if (content === undefined || issue === undefined) return 'expected one JSON object';
   const { path: field, message } = problemOf(issue, content);
   return field === '' ? message : `${field}: ${message}`;
 }
 
-/** Read on the spot: facts are small, and either nothing runs before all are known, or the kernel still has them. */
-function textOf(files: FileSystem, file: string): string | undefined {
+/**
+ * Reads a file synchronously. Facts are small, and either nothing runs before all are read, or they are still in the
+ * page cache.
+ */
+function readText(files: FileSystem, file: string): string | undefined {
   try {
     return files.readFileSync(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    // Unlike that of an open, the error of a read does not name the file.
+    // Unlike the error of `open`, that of `read` does not name the file.
     const message = messageOf(error);
     throw message.includes(file) ? error : new Error(`${file}: ${message}`, { cause: error });
   }

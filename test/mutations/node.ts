@@ -118,8 +118,8 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C29',
     breaks: 'Ready is told before it is durable what the probe has come to',
     file: 'actors/store/factWriter.ts',
-    find: 'writes.length > 0 ? atMost(',
-    put: 'writes.length < 0 ? atMost(',
+    find: 'writes.length > 0 ? withMaxDelay(',
+    put: 'writes.length < 0 ? withMaxDelay(',
   },
   {
     rule: 'C46',

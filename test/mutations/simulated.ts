@@ -54,8 +54,8 @@ const others: readonly SeededFault[] = [
     name: 'end-unsaved',
     breaks: 'the end of a pod is told before it is durable',
     file: 'actors/store/factWriter.ts',
-    find: 'return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;',
-    put: 'return writes.length > 0 ? Promise.resolve() : atMost(clock, Promise.all(writes));',
+    find: 'return writes.length > 0 ? withMaxDelay(clock, Promise.all(writes)) : undefined;',
+    put: 'return writes.length > 0 ? Promise.resolve() : withMaxDelay(clock, Promise.all(writes));',
   },
   {
     name: 'explanation',

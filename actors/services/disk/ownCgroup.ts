@@ -25,7 +25,7 @@ export async function isOwnCgroup(
 
 interface CgroupOwners {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
-  readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone' | 'see'>;
+  readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone' | 'observe'>;
   readonly cgroups?: Pick<Cgroups, 'mayBeShared'> | undefined;
 }
 
@@ -45,6 +45,6 @@ export async function isSafeToKill(
 async function hasNoOtherOwner({ cri, ownership }: CgroupOwners, pod: Pod, options: CallOptions): Promise<boolean> {
   const { uid, namespace, name } = pod.metadata;
   const sandboxes = await listPodSandboxes(cri, uid, options);
-  ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
+  ownership.observe([{ uid, namespace, name, sandboxes, containers: [] }]);
   return ownership.hasCgroupAlone(uid);
 }

@@ -114,7 +114,7 @@ async function runSandbox(
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const adoptEarlier = async () => {
     const earlier = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
-    const foreignOwner = ownership.otherMaker(earlier?.owner);
+    const foreignOwner = ownership.foreignMark(earlier?.owner);
     if (foreignOwner !== undefined) throw new NodeFailure('FailedCreatePodSandBox', foreignSandboxReason(foreignOwner));
     if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
     if (earlier === undefined) return undefined;

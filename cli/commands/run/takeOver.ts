@@ -1,7 +1,13 @@
 /** `run --take-over`: the pods that another kubelet has left below a root directory become this agent's, to be ended or gone on with. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identityOf, makerOf, ownedByFact, SIMULATED, takenOver } from '../../../actors/store/leftOnDisk.ts';
+import {
+  findPodsToTakeOver,
+  identityOf,
+  listOwnedUids,
+  markOwner,
+  SIMULATED,
+} from '../../../actors/store/leftOnDisk.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { connectCri } from '../../../cri/client/grpc.ts';
@@ -59,7 +65,7 @@ export async function planTakeOver(config: NodeConfig, asked = new AbortControll
     runtimeEndpoint: containerRuntimeEndpoint,
   };
   const [foreign, processes, runtime, kubelets, logs, bound] = await Promise.all([
-    takenOver(place, await ownedByFact(rootDirectory)),
+    findPodsToTakeOver(place, await listOwnedUids(rootDirectory)),
     processesByPod(),
     listRuntime(config),
     describeRunningKubelets(rootDirectory),
@@ -67,7 +73,7 @@ export async function planTakeOver(config: NodeConfig, asked = new AbortControll
     askCluster(config, asked),
   ]);
   const describe = describer({ config, layout: createLayout(place), runtime: runtime.pods, processes, logs, bound });
-  const owner = ownerMark(makerOf(place).root, nodeName);
+  const owner = ownerMark(markOwner(place).root, nodeName);
   const theirs = foreign.filter(({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner));
   const pods = await Promise.all(theirs.map(describe));
   const { unknown } = bound;

@@ -7,7 +7,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { createNode } from '../../../actors/node/createNode.ts';
 import { isOwnCgroup, isSafeToKill } from '../../../actors/services/disk/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
-import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
+import { findPodsOnDisk, listOwnedUids, markOwner } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { OWNER } from '../../../cri/config/labels.ts';
@@ -28,7 +28,8 @@ const web = podWith('web');
 const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
-const standing = (node: SimulatedNode, directory: string) => readOwner(hostFiles, directory, makerOf(node.facts)).kind;
+const standing = (node: SimulatedNode, directory: string) =>
+  readOwner(hostFiles, directory, markOwner(node.facts)).kind;
 const noFacts = { allocations: new Map(), containerEnds: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
@@ -80,7 +81,7 @@ test('C23: logs and links of a pod of which nothing else is left go; those of ot
   node.remove('web');
   node.runtime.restart({ keepContainers: false, forget: () => true });
   await rm(node.path('root'), { recursive: true });
-  const { root: _, ...others } = makerOf(node.facts);
+  const { root: _, ...others } = markOwner(node.facts);
   const theirs = { uid: 'theirs', namespace: 'default', name: 'web' };
   const layout = layoutIn(node);
   await mkdir(layout.podLogDir(theirs));
@@ -151,14 +152,14 @@ describe('a directory of others', () => {
     node.killAgent();
     await rename(node.path('root'), node.path('moved'));
     const moved = { ...node.facts, rootDir: node.path('moved') };
-    const found = await podsLeftOnDisk(moved, { ...noFacts, allocations: new Map([[uid, {}]]) } as never);
+    const found = await findPodsOnDisk(moved, { ...noFacts, allocations: new Map([[uid, {}]]) } as never);
     expect(found).toMatchObject({ left: [], foreign: [{ uid, why: expect.stringContaining(node.facts.rootDir) }] });
   });
 });
 
 test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
   const node = await simulatedNode();
-  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const [layout, maker] = [layoutIn(node), markOwner(node.facts)];
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, maker, podLogsDir, owner });
   const { namespace, name } = web.metadata;
@@ -167,7 +168,8 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
     { ...of, id: 'ours', owner },
     { ...of, id: 'theirs', owner: '/other/root@node-9' },
   ];
-  const shown = (...sandboxes: (typeof ours)[]) => ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
+  const shown = (...sandboxes: (typeof ours)[]) =>
+    ownership.observe([{ uid, namespace, name, sandboxes, containers: [] }]);
   const isCgroupOurs = () => isOwnCgroup(ownership, { pod: web, ran: ['ours'] });
   shown(ours, theirs);
   expect(await isCgroupOurs()).toBe(false);
@@ -181,7 +183,7 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
 
 test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
   const node = await simulatedNode();
-  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const [layout, maker] = [layoutIn(node), markOwner(node.facts)];
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, maker, podLogsDir, owner });
   const { namespace, name } = web.metadata;
@@ -217,7 +219,7 @@ test('what cannot be read whose it is fails to be removed, and is not left behin
   };
   const layout = createLayout(node.facts, { ...hostFiles, readFileSync: unreadable });
   const { podLogsDir, owner } = node.facts;
-  const ownership = createOwnership({ layout, maker: makerOf(node.facts), podLogsDir, owner });
+  const ownership = createOwnership({ layout, maker: markOwner(node.facts), podLogsDir, owner });
   await expect(isOwnCgroup(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
 });
 
@@ -225,21 +227,21 @@ describe('what was found below a root', () => {
   test('of another runtime is refused, before anything is changed', async () => {
     const node = await simulatedNode();
     const layout = layoutIn(node);
-    const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    const maker = { ...markOwner(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await claimPodDirectory({ layout, maker, pod: web.metadata });
     const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
-    const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, but this agent is configured to use unix:///run/containerd/containerd.sock: keep the former runtime, or use another root directory`;
-    await expect(podsLeftOnDisk(onContainerd, noFacts)).rejects.toMatchObject({
+    const refused = `${node.facts.rootDir} contains 1 pod of the runtime unix:///run/crio/crio.sock, but this agent is configured to use unix:///run/containerd/containerd.sock: use the previous runtime or a different root directory`;
+    await expect(findPodsOnDisk(onContainerd, noFacts)).rejects.toMatchObject({
       reason: 'RuntimeChanged',
       message: refused,
     });
     await writeMark(layout.podDir(uid), { layout, maker: { ...maker, runtime: 'simulated' }, pod: web.metadata });
-    expect((await podsLeftOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
+    expect((await findPodsOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
   });
 
   test('of another runtime: the store that was opened for the node is closed again', async () => {
     const node = await simulatedNode();
-    const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    const maker = { ...markOwner(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await claimPodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
     const { nodeName, rootDir, capacity } = node.facts;
     const close = jest.fn(async () => {});
@@ -257,7 +259,7 @@ describe('what was found below a root', () => {
     const node = await simulatedNode();
     await mkdir(node.path('root/pods/a_b_c'), { recursive: true });
     await mkdir(node.path('logs/pods/shop_cart_a_b_c'), { recursive: true });
-    const { left, foreign } = await podsLeftOnDisk(node.facts, noFacts);
+    const { left, foreign } = await findPodsOnDisk(node.facts, noFacts);
     expect([left, foreign]).toMatchObject([[], [{ uid: 'a_b_c', namespace: 'shop', name: 'cart' }]]);
   });
 
@@ -270,7 +272,7 @@ describe('what was found below a root', () => {
           ? Promise.reject(Object.assign(new Error(code), { code }))
           : hostFiles.readdir(path);
       const files = { ...hostFiles, readdir };
-      return (await podsLeftOnDisk(node.facts, noFacts, { files })).logged;
+      return (await findPodsOnDisk(node.facts, noFacts, { files })).logged;
     };
     expect(await logged()).toEqual(['a']);
     expect(await logged('EIO')).toBe('unknown');
@@ -282,7 +284,7 @@ describe('what was found below a root', () => {
     const odd = 'Mirror_OF.x'.repeat(30);
     const { store } = await openNodeStore(node.path('root'));
     await store.write('probes', odd, []);
-    const known = await ownedByFact(node.path('root'));
+    const known = await listOwnedUids(node.path('root'));
     expect([known.has(odd), known.has('other')]).toEqual([true, false]);
   });
 
@@ -291,12 +293,12 @@ describe('what was found below a root', () => {
     await mkdir(node.path('root/statelet'), { recursive: true });
     await rm(node.path('root/statelet/probes'), { recursive: true, force: true });
     await symlink('probes', node.path('root/statelet/probes'));
-    await expect(ownedByFact(node.path('root'))).rejects.toThrow('ELOOP');
+    await expect(listOwnedUids(node.path('root'))).rejects.toThrow('ELOOP');
   });
 
   withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
     const node = await simulatedNode();
-    const half = removedPath(node.path('root/pods/stuck'), makerOf(node.facts));
+    const half = removedPath(node.path('root/pods/stuck'), markOwner(node.facts));
     const mounted = join(half, 'mounted');
     await mkdir(mounted, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);
