@@ -2,8 +2,9 @@ import { Argument, Command, Option } from 'commander';
 import { lookUp } from '../base/lookUp.ts';
 import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { type Flags, readFlags } from '../node/config/flags.ts';
-import { packageVersion, runDirectory } from '../node/host/paths.ts';
+import { readFlags } from '../node/config/flags.ts';
+import type { Flags } from '../node/config/settings/allSettings.ts';
+import { packageVersion } from '../node/host/paths.ts';
 import { SHELLS, type Shell } from './commands/completionScripts.ts';
 import type { DescribeOptions } from './commands/get/describe.ts';
 import type { ExplainOptions } from './commands/get/explain.ts';
@@ -13,9 +14,8 @@ import type { ChartsOptions } from './commands/record/charts.ts';
 import type { InspectOptions } from './commands/record/inspect.ts';
 import type { RecordDumpOptions } from './commands/record/record.ts';
 import type { ReplayOptions } from './commands/record/replay.ts';
-import { addClusterOptions } from './commands/run/clusterOptions.ts';
 import type { DownOptions } from './commands/run/down.ts';
-import { addServingOptions } from './commands/run/servingOptions.ts';
+import { addNodeCommand } from './commands/run/nodeCommand.ts';
 import { addPodCommands, type PodCommands, socketOptions } from './commands/stream/podCommands.ts';
 import { addStreamCommands, type StreamCommands } from './commands/stream/streamCommands.ts';
 import { addTopCommand, type TopCommands } from './commands/top/topCommand.ts';
@@ -48,113 +48,6 @@ function oneLine(message: string): string {
     .replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
 }
 
-/** What `run` and `up` do unless a flag or the file says otherwise. */
-const nodeDefaults = {
-  run: {
-    manifests: 'none',
-    endpoint: 'unix:///run/containerd/containerd.sock',
-    rootDir: runDirectory,
-    logDir: '/var/log/pods',
-  },
-  up: {
-    manifests: "the package's examples",
-    endpoint: 'a private containerd',
-    rootDir: 'kubelet in the state directory',
-    logDir: 'log/pods in the state directory',
-  },
-} as const;
-
-function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
-  const defaults = nodeDefaults[name];
-  const command = program
-    .command(name)
-    .description(summary)
-    .option('--config <file>', 'a KubeletConfiguration file, YAML or JSON; flags take precedence');
-  addManifestOptions(command, defaults);
-  addClusterOptions(command);
-  addServingOptions(command);
-  addPlaceOptions(command, defaults);
-  return addLimitOptions(command)
-    .option('--logging-format <format>', "format of the agent's log: text or json (default: text)")
-    .option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
-}
-
-type Defaults = (typeof nodeDefaults)['run' | 'up'];
-
-const addManifestOptions = (command: Command, { manifests }: Defaults): Command =>
-  command
-    .option(
-      '--pod-manifest-path <path>',
-      `directory of the pod manifests to run, or a single manifest file (default: ${manifests})`,
-    )
-    .option('--manifest-url <url>', 'URL of the pods to run: a Pod or a PodList, YAML or JSON (default: none)')
-    .option(
-      '--manifest-url-header <headers>',
-      'HTTP headers for --manifest-url, as name:value,other:value; may be repeated',
-      (value: string, before?: string) => (before === undefined ? value : `${before},${value}`),
-    )
-    .option(
-      '--lenient-manifests',
-      'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
-    );
-
-const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
-  command
-    .option(
-      '--container-runtime-endpoint <socket>',
-      `endpoint of the CRI runtime service, as unix:///path (default: ${endpoint})`,
-    )
-    .option(
-      '--image-service-endpoint <socket>',
-      'endpoint of the CRI image service (default: that of the runtime service)',
-    )
-    .option('--image-credential-provider-config <path>', 'file, or directory, that names plugins with credentials')
-    .option('--image-credential-provider-bin-dir <directory>', 'directory of the programs of these plugins')
-    .option(
-      '--root-dir <directory>',
-      `directory for volumes and saved state; a relative path starts at the working directory (default: ${rootDir})`,
-    )
-    .option(
-      '--pod-log-dir <directory>',
-      `directory for container logs; symlinks to them go to containers/ beside it (default: ${logDir})`,
-    )
-    .option(
-      '--runtime-class-path <directory>',
-      'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: none)',
-    )
-    .option('--hostname-override <name>', "the node's name (default: the host's)")
-    .option(
-      '--node-ip <address>',
-      "the node's IP address, or a comma-separated IPv4 and IPv6 address; 0.0.0.0, ::: the host's, IPv4 or IPv6 first",
-    )
-    .option('--pod-cidr <cidr>', 'addresses of pods that the runtime is given, until the Node has some (default: none)')
-    .option(
-      '--kubelet-cgroups <name>',
-      'absolute name of a cgroup that the agent creates and moves itself to (default: the one that it is started in)',
-    );
-
-const addLimitOptions = (command: Command): Command =>
-  command
-    .option('--max-pods <number>', 'maximum number of pods on the node (default: 110)')
-    .option('--node-labels <labels>', 'labels to add to the node, as zone=a,disk=ssd')
-    .option('--allowed-unsafe-sysctls <names>', 'unsafe sysctls that pods may set, as net.core.*')
-    .option(
-      '--maximum-dead-containers-per-container <number>',
-      'old instances to keep of each container, for their logs; negative: no limit (default: 1)',
-    )
-    .option(
-      '--maximum-dead-containers <number>',
-      'old instances of containers to keep on the node; negative: no limit (default: -1)',
-    )
-    .option(
-      '--record-size <quantity>',
-      'disk space for the recording of what the node does, which "statelet replay" plays; 0: none (default: 64Mi)',
-    )
-    .option(
-      '--inspect-address <address>',
-      'address of the page that shows what every pod is doing, as host:port; with ?open the page needs no token; empty: no page (default: 127.0.0.1:10270)',
-    );
-
 /** The flags under their names on the command line. */
 function givenFlags(command: Command): Record<string, string | boolean | undefined> {
   const values = command.opts<Record<string, string | boolean | undefined>>();
@@ -164,22 +57,14 @@ function givenFlags(command: Command): Record<string, string | boolean | undefin
 }
 
 function addNodeCommands(program: Command, commands: Commands): void {
-  nodeCommand(program, 'run', 'run the node agent; its pods keep running when it stops')
-    .option(
-      '--runonce',
-      'start the pods once, wait until each is running or has terminated, report, and exit, leaving them running',
-    )
-    .option(
-      '--take-over <how>',
-      'what to do with pods that a kubelet left below --root-dir: list prints what a take-over would remove, and exits; now adopts the pods that are in the manifests and removes the others (default: leave them alone)',
-    )
-    .action((_, command: Command) => commands.run(readFlags(givenFlags(command))));
-  nodeCommand(program, 'up', 'run a self-contained node until Ctrl-C: a private containerd, the agent and a live table')
-    .option(
-      '--state-dir <directory>',
-      'directory for everything the node keeps (default: $STATELET_STATE_DIR, or /var/lib/statelet)',
-    )
-    .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
+  addNodeCommand(program, 'run', 'run the node agent; its pods keep running when it stops').action(
+    (_, command: Command) => commands.run(readFlags(givenFlags(command))),
+  );
+  addNodeCommand(
+    program,
+    'up',
+    'run a self-contained node until Ctrl-C: a private containerd, the agent and a live table',
+  ).action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
   program
     .command('down')
     .description('stop the node that "statelet up" started, and clean up after it if its agent was killed')

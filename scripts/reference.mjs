@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../cli/program.ts';
-import { fieldsActedOn } from '../node/config/fieldsActedOn.ts';
-import { fieldNames } from '../node/config/kubeletConfiguration.ts';
+import { fieldEntries } from '../node/config/settings/allSettings.ts';
+import { withDefaults } from '../node/config/settings/settingTexts.ts';
 import { root } from './setup/places.mjs';
 
 const page = join(root, 'docs/reference.md');
@@ -55,11 +55,13 @@ const shown = program
 const commands = shown.flatMap((command) => commandSection(command, [command.name()]));
 const fields = table(
   'Field',
-  [...fieldsActedOn].map(([name, text]) => [`\`${name}\``, text]),
+  fieldEntries()
+    .filter(([, { effect }]) => effect !== undefined)
+    .map(([name, entry]) => [`\`${name}\``, withDefaults(entry.effect, entry)]),
 );
-const others = fieldNames()
-  .filter((name) => !fieldsActedOn.has(name))
-  .map((name) => `\`${name}\``);
+const others = fieldEntries()
+  .filter(([, { effect }]) => effect === undefined)
+  .map(([name]) => `\`${name}\``);
 const written = {
   commands: commands.slice(1),
   fields: fields.slice(1),

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { sysctlPatternProblem } from '../../kubernetes/admission/sysctls.ts';
+import { oneOf, section, textLike } from './fields.ts';
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
@@ -25,7 +26,7 @@ const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const isWithin = (domain: string, parent: string) => domain === parent || domain.endsWith(`.${parent}`);
 
 /** Whether a key and a value are valid in a label or a taint. */
-export function isLabel(key: string, value: string): boolean {
+function isLabel(key: string, value: string): boolean {
   const slash = key.lastIndexOf('/');
   const prefix = key.slice(0, Math.max(0, slash));
   return NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(prefix)) && VALUE.test(value);
@@ -58,6 +59,15 @@ export const labelsFlag = z.pipe(
   ),
   z.transform((text: string) => Object.fromEntries(pairsOf(text))),
 );
+
+/** A taint in a file. */
+export const taint = section({
+  key: textLike('the name of a taint such as "example.com/gpu"', (key) => key !== '' && isLabel(key, '')),
+  value: z.optional(
+    textLike('the value of a taint: letters, digits, "-", "_" and "."', (value) => isLabel('a', value)),
+  ),
+  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+});
 
 const TAINT = /^([^=:]+)(?:=([^:]*))?:(\w+)$/;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;

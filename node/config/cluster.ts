@@ -7,8 +7,8 @@ import type { Rate } from '../../kubeclient/rateLimit.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
-import { type Flags, isExternal } from './flags.ts';
-import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+import { isExternal } from './settings/clusterSettings.ts';
+import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
@@ -40,68 +40,53 @@ export interface ClusterConfig {
   readonly eventRate: Rate;
 }
 
-const LEASE_SECONDS = 40;
-const CHECK_MS = 10_000;
-const REPORT_MS = 300_000;
-const IMAGES = 50;
-const SYNC_MS = 60_000;
-const RATE = { qps: 50, burst: 100 };
-/** The defaults of client-go, which it uses for 0. */
-const CLIENT_GO_RATE = { qps: 5, burst: 10 };
+/** The rate of client-go, which it uses for 0. */
+const CLIENT_GO_QPS = 5;
 
 /** Compiles the settings. Undefined if the node belongs to no cluster. */
-export function clusterOf(
-  flags: Flags,
-  file: KubeletConfiguration | undefined,
-  rootDirectory: string,
-): ClusterConfig | undefined {
-  const kubeconfig = flags['--kubeconfig'];
-  if (!kubeconfig && flags['--bootstrap-kubeconfig'])
+export function clusterOf(values: SettingValues, rootDirectory: string): ClusterConfig | undefined {
+  const kubeconfig = values['--kubeconfig'];
+  if (!kubeconfig && values['--bootstrap-kubeconfig'])
     throw new ConfigError(
       '--bootstrap-kubeconfig: requires --kubeconfig, the path that the kubeconfig of the node is written to',
     );
   if (!kubeconfig) return undefined;
-  const statusCheckMs = file?.nodeStatusUpdateFrequency || CHECK_MS;
   return Object.freeze({
     kubeconfig,
-    ...certificatesOf(flags, file, rootDirectory),
-    registersNode: flags['--register-node'] ?? file?.registerNode ?? true,
-    attachesByController: file?.enableControllerAttachDetach ?? true,
-    providerId: flags['--provider-id'] ?? file?.providerID ?? '',
-    ...cloudOf(flags),
-    leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,
-    statusCheckMs,
-    // As in a kubelet, the update frequency is also the default of the report frequency.
-    statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
-    statusImages: file?.nodeStatusMaxImages ?? IMAGES,
-    objects: {
-      strategy: file?.configMapAndSecretChangeDetectionStrategy || 'Watch',
-      syncMs: file?.syncFrequency || SYNC_MS,
-    },
-    hasTrustBundles: hasTrustBundles({ featureGates: file?.featureGates }),
-    rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
-    eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
+    ...certificatesOf(values, rootDirectory),
+    registersNode: values.registerNode,
+    attachesByController: values.enableControllerAttachDetach,
+    providerId: values.providerID,
+    ...cloudOf(values),
+    leaseSeconds: values.nodeLeaseDurationSeconds,
+    statusCheckMs: values.nodeStatusUpdateFrequency,
+    statusReportMs: values.nodeStatusReportFrequency,
+    statusImages: values.nodeStatusMaxImages,
+    objects: { strategy: values.configMapAndSecretChangeDetectionStrategy, syncMs: values.syncFrequency },
+    hasTrustBundles: hasTrustBundles(values),
+    rate: rateOf(values.kubeAPIQPS, values.kubeAPIBurst),
+    eventRate: rateOf(values.eventRecordQPS, values.eventBurst),
   });
 }
 
 /** Returns the addresses of `--node-ip` for the cloud controller, without unspecified addresses. */
-function cloudOf({ '--cloud-provider': provider, '--node-ip': addresses = [] }: Flags): Pick<ClusterConfig, 'cloud'> {
+function cloudOf(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
+  const { '--cloud-provider': provider, '--node-ip': addresses } = values;
   if (!isExternal(provider)) return {};
   const providedIps = Object.freeze(addresses.filter((address) => !isUnspecifiedIp(address)));
   return { cloud: Object.freeze({ providedIps, saysAddress: addresses.length > 0 }) };
 }
 
-function certificatesOf(flags: Flags, file: KubeletConfiguration | undefined, rootDirectory: string) {
-  const bootstrapKubeconfig = flags['--bootstrap-kubeconfig'];
+function certificatesOf(values: SettingValues, rootDirectory: string) {
+  const bootstrapKubeconfig = values['--bootstrap-kubeconfig'];
   return {
     ...(bootstrapKubeconfig ? { bootstrapKubeconfig: resolve(bootstrapKubeconfig) } : {}),
     certificates: Object.freeze({
-      directory: resolve(flags['--cert-dir'] || join(rootDirectory, 'pki')),
-      rotates: flags['--rotate-certificates'] ?? file?.rotateCertificates ?? false,
-      serves: flags['--rotate-server-certificates'] ?? file?.serverTLSBootstrap ?? false,
+      directory: resolve(values['--cert-dir'] || join(rootDirectory, 'pki')),
+      rotates: values.rotateCertificates,
+      serves: values.serverTLSBootstrap,
     }),
   };
 }
 
-const rateOf = (qps = RATE.qps, burst = RATE.burst): Rate =>
-  Object.freeze({ qps: qps || CLIENT_GO_RATE.qps, burst: burst || CLIENT_GO_RATE.burst });
+const rateOf = (qps: number, burst: number): Rate => Object.freeze({ qps: qps || CLIENT_GO_QPS, burst });

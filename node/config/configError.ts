@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { shortText, truncate } from '../../base/shortText.ts';
 import { quotingHint, sourceTextAt } from '../../kubernetes/yaml/sourceText.ts';
+import { secretNames } from './settings/allSettings.ts';
 
 /** A mistake in the user's configuration. Its message is printed unchanged, and the process exits with code 1. */
 export class ConfigError extends Error {
@@ -30,21 +31,16 @@ function describeValue(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), MAX_VALUE_LENGTH);
 }
 
-/** Fields that may contain a password or a token, whose values must not appear in messages. */
-const SECRET_FIELDS: readonly PropertyKey[] = [
-  '--manifest-url',
-  '--manifest-url-header',
-  'staticPodURL',
-  'staticPodURLHeader',
-];
+/** Whether a field or flag may contain a password or a token, whose value must not appear in messages. */
+const isSecretField = (name: PropertyKey | undefined): boolean => secretNames().some((secret) => secret === name);
 
 function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): string[] {
   const path = fieldPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
   }
-  const [field = ''] = issue.path;
-  const isShown = issue.message.startsWith('expected') && !SECRET_FIELDS.includes(field);
+  const [field] = issue.path;
+  const isShown = issue.message.startsWith('expected') && !isSecretField(field);
   const got = isShown ? `, got ${describeValue(valueAt(input, issue.path))}` : '';
   return [`${path === '' ? '' : `${path}: `}${issue.message}${got}${hintOf(issue, input, source)}`];
 }
@@ -53,7 +49,7 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): stri
 function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
   const written = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
   if (written === undefined) return '';
-  const isSecret = valueAt(input, path) !== valueAt(source, path) || SECRET_FIELDS.some((field) => field === path[0]);
+  const isSecret = valueAt(input, path) !== valueAt(source, path) || isSecretField(path[0]);
   return quotingHint(written, isSecret);
 }
 

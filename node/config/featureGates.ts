@@ -1,6 +1,6 @@
 /** The feature gates that the node acts on (`pkg/features/kube_features.go` of 1.36). */
 import { lookUp } from '../../base/lookUp.ts';
-import type { KubeletFields } from './kubeletFields.ts';
+import type { KubeletFields } from './settings/allSettings.ts';
 
 /** Beta gates that are off by default. */
 const BETA: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];

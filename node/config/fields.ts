@@ -74,13 +74,34 @@ export function textLike(expected: string, is: (text: string) => boolean): z.Zod
 
 /** A Go duration, parsed into milliseconds. The bounds are in milliseconds. */
 export function duration(min = 0, max = LONGEST_DURATION, range = '') {
-  const isDuration = (value: unknown): boolean => {
+  const isInRange = (value: unknown): boolean => {
     const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
     return milliseconds !== undefined && milliseconds >= min && milliseconds <= max;
   };
-  return z.pipe(
-    kind<string>(`a duration such as "30s" or "1m30s"${range}`, isDuration),
+  const type = z.pipe(
+    kind<string>(`a duration such as "30s" or "1m30s"${range}`, isInRange),
     z.transform((value: string) => parseDuration(value) ?? 0),
+  );
+  return markDuration(type);
+}
+
+const durations = new WeakSet<z.ZodMiniType>();
+
+/** Marks a type whose strings are durations, so that /configz can write them as Go does. */
+export function markDuration<T extends z.ZodMiniType>(type: T): T {
+  durations.add(type);
+  return type;
+}
+
+export const isDuration = (type: z.ZodMiniType): boolean => durations.has(type);
+
+/** Parses a number on the command line. Any other text is left unchanged, so that the error message can show it. */
+export function fromText(bounds: z.ZodMiniCustom<number, number>) {
+  return z.pipe(
+    z.transform((value: unknown) =>
+      typeof value === 'string' && /^=?-?\d+$/.test(value) ? Number(value.replace('=', '')) : value,
+    ),
+    bounds,
   );
 }
 

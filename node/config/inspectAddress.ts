@@ -1,8 +1,8 @@
 /** The address, certificate and access of the page of a node. */
+import { resolve } from 'node:path';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../inspect/address.ts';
 import { ConfigError } from './configError.ts';
-import type { Flags } from './flags.ts';
-import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+import type { SettingValues } from './settings/settingValues.ts';
 
 /** The page's address, with a certificate if other hosts reach it. */
 export interface InspectConfig extends PageAddress {
@@ -10,12 +10,9 @@ export interface InspectConfig extends PageAddress {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
-const DEFAULT_ADDRESS = '127.0.0.1:10270';
-
 /** Compiles the setting. Throws a `ConfigError` if other hosts would reach the page without TLS or without a token. */
-export function inspectOf(flags: Flags, file: KubeletConfiguration | undefined): { readonly inspect?: InspectConfig } {
-  const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = file ?? {};
-  const text = flags['--inspect-address'] ?? DEFAULT_ADDRESS;
+export function inspectOf(values: SettingValues): { readonly inspect?: InspectConfig } {
+  const { '--inspect-address': text, tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   const page = parsePageAddress(text);
   if (page === undefined) return {};
   if (isLoopback(page.address)) return { inspect: Object.freeze(page) };
@@ -27,5 +24,7 @@ export function inspectOf(flags: Flags, file: KubeletConfiguration | undefined):
     throw new ConfigError(
       `--inspect-address ${text}: an address that other hosts reach needs TLS: set tlsCertFile and tlsPrivateKeyFile in the configuration file`,
     );
-  return { inspect: Object.freeze({ ...page, tls: Object.freeze({ certFile, keyFile }) }) };
+  return {
+    inspect: Object.freeze({ ...page, tls: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) }),
+  };
 }

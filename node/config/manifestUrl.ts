@@ -1,5 +1,4 @@
-import type { Flags } from './flags.ts';
-import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+import type { SettingValues } from './settings/settingValues.ts';
 import type { Header } from './urlFields.ts';
 
 /** A URL that lists pods, the headers of its requests, and the polling interval. */
@@ -10,14 +9,14 @@ export interface ManifestUrlConfig {
   readonly everyMs: number;
 }
 
-const ASK_EVERY_MS = 20_000;
+/** Compiles the settings of the manifest URL. Undefined if there is none. */
+export function manifestUrlOf(values: SettingValues): ManifestUrlConfig | undefined {
+  const { staticPodURL: url, staticPodURLHeader: headers = [], httpCheckFrequency: everyMs } = values;
+  return url ? Object.freeze({ url, headers: Object.freeze(headerPairs(headers)), everyMs }) : undefined;
+}
 
-/** Compiles the settings of the manifest URL. Undefined if there is none. A flag takes precedence over the file. */
-export function manifestUrlOf(flags: Flags, file: KubeletConfiguration | undefined): ManifestUrlConfig | undefined {
-  const url = flags['--manifest-url'] || file?.staticPodURL;
-  if (!url) return undefined;
-  const listed = Object.entries(file?.staticPodURLHeader ?? {});
-  const headers =
-    flags['--manifest-url-header'] ?? listed.flatMap(([name, all]) => all.map((value): Header => [name, value]));
-  return Object.freeze({ url, headers: Object.freeze(headers), everyMs: file?.httpCheckFrequency || ASK_EVERY_MS });
+/** The flag has pairs, in their order, and the file has lists by name. */
+function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly Header[] {
+  if (Array.isArray(headers)) return headers;
+  return Object.entries(headers).flatMap(([name, all]) => all.map((value): Header => [name, value]));
 }

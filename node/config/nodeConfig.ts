@@ -1,19 +1,19 @@
 import { dirname, join, resolve } from 'node:path';
 import { ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
-import { defaultVerification, type ImageVerification } from '../../kubernetes/images/imageVerification.ts';
+import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { ProviderPaths } from '../credentials/credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import { type Gate, knownGates } from './featureGates.ts';
-import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type InspectConfig, inspectOf } from './inspectAddress.ts';
 import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { byFamily } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
-import { DEFAULT_MAX_PODS } from './parts/resources.ts';
 import type { ConfigFile } from './readFile.ts';
 import { type ServedConfig, servedOf } from './serving.ts';
+import type { Flags } from './settings/allSettings.ts';
+import { type SettingValues, settingValues } from './settings/settingValues.ts';
 
 /** The compiled configuration of the node agent, with absolute paths and with durations in milliseconds. */
 export interface NodeConfig extends HousekeepingConfig, ServedConfig {
@@ -53,6 +53,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
+  /** Interval of a kubelet's sync loop, which the health check allows for. */
+  readonly syncFrequencyMs: number;
   /** Minimum interval between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
   readonly maxPods: number;
@@ -94,115 +96,113 @@ export interface ConfigDefaults {
   readonly hostname: string;
   readonly addresses: readonly string[];
   readonly rootDirectory: string;
-  readonly podLogsDirectory: string;
+  /** Undefined for that of `run`. */
+  readonly podLogsDirectory?: string;
   readonly staticPodPath?: string;
-  readonly containerRuntimeEndpoint?: string;
 }
 
-/** Default maximum size of the recording in bytes. */
-const RECORD_SIZE = 64 * 2 ** 20;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
-  const runtime =
-    flags['--container-runtime-endpoint'] ||
-    file?.containerRuntimeEndpoint ||
-    defaults.containerRuntimeEndpoint ||
-    'unix:///run/containerd/containerd.sock';
+function runtimeOf(values: SettingValues) {
+  const { containerRuntimeEndpoint, cgroupRoot } = values;
   return {
-    containerRuntimeEndpoint: runtime,
-    imageServiceEndpoint: flags['--image-service-endpoint'] || file?.imageServiceEndpoint || runtime,
-    runtimeRequestTimeoutMs: file?.runtimeRequestTimeout || 120_000,
-    ...(file?.cgroupRoot ? { cgroupRoot: file.cgroupRoot } : {}),
-    cgroupDriver: file?.cgroupDriver || ('cgroupfs' as const),
-    seccompDefault: file?.seccompDefault ?? false,
-    idsPerPod: file?.userNamespaces?.idsPerPod ?? 65_536,
-    maxContainerRestartPeriodMs: file?.crashLoopBackOff?.maxContainerRestartPeriod ?? 300_000,
-    imagePullTimeoutMs: file?.imagePullTimeout ?? HOUR_MS,
-    slowImagePullAfterMs: file?.slowImagePullAfter ?? 2 * MINUTE_MS,
+    containerRuntimeEndpoint,
+    imageServiceEndpoint: values.imageServiceEndpoint || containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: values.runtimeRequestTimeout,
+    ...(cgroupRoot ? { cgroupRoot } : {}),
+    cgroupDriver: values.cgroupDriver,
+    seccompDefault: values.seccompDefault,
+    idsPerPod: values.userNamespaces.idsPerPod,
+    maxContainerRestartPeriodMs: values.crashLoopBackOff.maxContainerRestartPeriod,
+    imagePullTimeoutMs: values.imagePullTimeout,
+    slowImagePullAfterMs: values.slowImagePullAfter,
     maxParallelImagePulls:
-      file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
+      values.maxParallelImagePulls ?? (values.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
     imageVerification: Object.freeze({
-      policy: file?.imagePullCredentialsVerificationPolicy || defaultVerification.policy,
-      allowlist: Object.freeze([...(file?.preloadedImagesVerificationAllowlist ?? [])]),
+      policy: values.imagePullCredentialsVerificationPolicy,
+      allowlist: Object.freeze([...values.preloadedImagesVerificationAllowlist]),
     }),
-    ...credentialProvidersOf(flags),
+    ...credentialProvidersOf(values),
   };
 }
 
 /** Returns both flags even if only one is set, which `readProviderConfig` then rejects. */
-function credentialProvidersOf(flags: Flags): Pick<NodeConfig, 'credentialProviders'> {
-  const config = flags['--image-credential-provider-config'] ?? '';
-  const binDir = flags['--image-credential-provider-bin-dir'] ?? '';
+function credentialProvidersOf(values: SettingValues): Pick<NodeConfig, 'credentialProviders'> {
+  const config = values['--image-credential-provider-config'] ?? '';
+  const binDir = values['--image-credential-provider-bin-dir'] ?? '';
   return config || binDir ? { credentialProviders: Object.freeze({ config, binDir }) } : {};
 }
 
-function pathsAndSources(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
-  const rootDirectory = resolve(flags['--root-dir'] || defaults.rootDirectory);
-  const cluster = clusterOf(flags, file, rootDirectory);
-  const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
-  const manifestUrl = manifestUrlOf(flags, file);
+function pathsAndSources(values: SettingValues, defaults: ConfigDefaults) {
+  const rootDirectory = resolve(values['--root-dir']);
+  const cluster = clusterOf(values, rootDirectory);
+  const podLogsDirectory = resolve(values.podLogsDir);
+  const manifestUrl = manifestUrlOf(values);
   const defaultPath = manifestUrl || cluster ? undefined : defaults.staticPodPath;
-  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || defaultPath;
+  const staticPodPath = values.staticPodPath || defaultPath;
   return {
     rootDirectory,
     podLogsDirectory,
     containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
-    ...(flags['--runtime-class-path'] ? { runtimeClassPath: resolve(flags['--runtime-class-path']) } : {}),
+    ...(values['--runtime-class-path'] ? { runtimeClassPath: resolve(values['--runtime-class-path']) } : {}),
     ...(manifestUrl ? { manifestUrl } : {}),
     ...(cluster ? { cluster } : {}),
   };
 }
 
-function nodeIpsOf({ '--node-ip': configured = [] }: Flags, { addresses }: ConfigDefaults) {
+function nodeIpsOf({ '--node-ip': configured }: SettingValues, { addresses }: ConfigDefaults) {
   const prefersIpv6 = configured.some((address) => isUnspecifiedIp(address) && ipFamily(address) === 6);
   const followsHostAddresses = configured.length === 0 || configured.some(isUnspecifiedIp);
   const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : configured)]);
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }
 
-/** Returns the pod CIDR. The flag takes precedence over the file even if it is empty. */
-function podCidrOf(flags: Flags, file: ConfigFile['config'] | undefined): Pick<NodeConfig, 'podCidr'> {
-  const podCidr = flags['--pod-cidr'] ?? file?.podCIDR;
-  return podCidr ? { podCidr } : {};
+/** Compiles flags, file and defaults into a frozen configuration. */
+export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
+  const { flags, file, defaults } = given;
+  const { rootDirectory, podLogsDirectory } = defaults;
+  const values = settingValues({
+    flags,
+    file: file?.config,
+    defaults: {
+      '--root-dir': rootDirectory,
+      ...(podLogsDirectory === undefined ? {} : { podLogsDir: podLogsDirectory }),
+    },
+  });
+  return compileValues(values, { ...given.defaults, given: Object.freeze({ flags, file: file?.written ?? {} }) });
 }
 
-/** Compiles flags, file and defaults into a frozen configuration. A flag takes precedence over the file. */
-export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
-  const { flags, defaults } = given;
-  const file = given.file?.config;
-  const paths = pathsAndSources(flags, file, defaults);
-  const { rootDirectory, cluster } = paths;
+/** Compiles the values of the settings. */
+export function compileValues(
+  values: SettingValues,
+  { given, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'given'>,
+): NodeConfig {
+  const paths = pathsAndSources(values, defaults);
   return Object.freeze({
-    nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
-    ...nodeIpsOf(flags, defaults),
-    ...podCidrOf(flags, file),
+    nodeName: (values['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
+    ...nodeIpsOf(values, defaults),
+    ...(values.podCIDR ? { podCidr: values.podCIDR } : {}),
     ...paths,
-    ...servedOf({ flags, file, rootDirectory, hasCluster: cluster !== undefined }),
-    ...runtimeOf(flags, file, defaults),
-    resources: nodeResources(file, flags),
-    fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
-    volumeStatsMs: file?.volumeStatsAggPeriod || MINUTE_MS,
-    lenientManifests: flags['--lenient-manifests'] ?? false,
-    runOnce: flags['--runonce'] ?? file?.runOnce ?? false,
-    admission: nodeAdmission(flags, file),
-    ...housekeepingOf(flags, file),
-    podsPerCore: file?.podsPerCore ?? 0,
-    maxPods: flags['--max-pods'] ?? (file?.maxPods || DEFAULT_MAX_PODS),
-    clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
-    clusterDomain: file?.clusterDomain ?? '',
-    resolvConf: file?.resolvConf ?? '/etc/resolv.conf',
-    recordSizeBytes: flags['--record-size'] ?? RECORD_SIZE,
-    ...inspectOf(flags, file),
-    gates: Object.freeze(knownGates({ featureGates: file?.featureGates })),
-    failCgroupV1: file?.failCgroupV1 ?? false,
-    failSwapOn: file?.failSwapOn ?? false,
-    given: Object.freeze({ flags, file: given.file?.written ?? {} }),
-    logging: Object.freeze({
-      format: (flags['--logging-format'] ?? file?.logging?.format) || ('text' as const),
-      verbosity: flags['--v'] ?? file?.logging?.verbosity ?? 0,
-    }),
+    ...servedOf(values, paths.rootDirectory),
+    ...runtimeOf(values),
+    resources: nodeResources(values),
+    fileCheckFrequencyMs: values.fileCheckFrequency,
+    syncFrequencyMs: values.syncFrequency,
+    volumeStatsMs: values.volumeStatsAggPeriod,
+    lenientManifests: values['--lenient-manifests'],
+    runOnce: values.runOnce,
+    admission: nodeAdmission(values),
+    ...housekeepingOf(values),
+    podsPerCore: values.podsPerCore,
+    maxPods: values.maxPods,
+    clusterDns: Object.freeze([...values.clusterDNS]),
+    clusterDomain: values.clusterDomain,
+    resolvConf: values.resolvConf,
+    recordSizeBytes: values['--record-size'],
+    ...inspectOf(values),
+    gates: Object.freeze(knownGates(values)),
+    failCgroupV1: values.failCgroupV1,
+    failSwapOn: values.failSwapOn,
+    given,
+    logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),
   });
 }

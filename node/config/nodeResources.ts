@@ -2,8 +2,8 @@
 
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
 import type { ReservedResources } from '../../kubernetes/resources/allocatable.ts';
-import type { Flags } from './flags.ts';
-import type { ConfigFile } from './readFile.ts';
+import { DEFAULT_EVICTION_HARD } from './settings/pressureSettings.ts';
+import type { SettingValues } from './settings/settingValues.ts';
 
 export interface NodeResources {
   readonly reserved: ReservedResources;
@@ -24,40 +24,32 @@ export interface NodeResources {
   readonly singleProcessOomKill?: boolean;
 }
 
-/** Default hard eviction thresholds. */
-const EVICTION_MEMORY = '100Mi';
-const EVICTION_DISK = '10%';
-/** The kubelet's default (`KubeletOOMScoreAdj` in `pkg/kubelet/qos/policy.go`). */
-const OOM_SCORE_ADJ = -999;
-
-/** Compiles the settings of the configuration file with the kubelet's defaults. */
-export function nodeResources(
-  file: ConfigFile['config'] | undefined,
-  { '--kubelet-cgroups': kubeletCgroups = file?.kubeletCgroups }: Pick<Flags, '--kubelet-cgroups'> = {},
-): NodeResources {
-  const { evictionHard, mergeDefaultEvictionSettings = false } = file ?? {};
-  // A file that sets any threshold disables all default thresholds, unless it merges them explicitly.
-  const hasDefaults = evictionHard === undefined || mergeDefaultEvictionSettings;
-  const evictionHardMemory = evictionHard?.['memory.available'] ?? (hasDefaults ? EVICTION_MEMORY : undefined);
-  const evictionHardDisk = evictionHard?.['nodefs.available'] ?? (hasDefaults ? EVICTION_DISK : undefined);
+/** Compiles the settings. */
+export function nodeResources(values: SettingValues): NodeResources {
+  const { kubeletCgroups, singleProcessOOMKill } = values;
+  const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = thresholdsOf(values);
   return Object.freeze({
     reserved: Object.freeze({
-      kubeReserved: amounts(file?.kubeReserved),
-      systemReserved: amounts(file?.systemReserved),
+      kubeReserved: amounts(values.kubeReserved),
+      systemReserved: amounts(values.systemReserved),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
       ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
-    enforcesAllocatable: file?.enforceNodeAllocatable?.includes('pods') ?? true,
-    cgroupsPerQos: file?.cgroupsPerQOS ?? true,
-    podPidsLimit: file?.podPidsLimit ?? -1,
-    limitedSwap: file?.memorySwap?.swapBehavior === 'LimitedSwap',
-    cpuCfsQuota: file?.cpuCFSQuota ?? true,
-    cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
-    oomScoreAdj: file?.oomScoreAdj ?? OOM_SCORE_ADJ,
+    enforcesAllocatable: values.enforceNodeAllocatable.includes('pods'),
+    cgroupsPerQos: values.cgroupsPerQOS,
+    podPidsLimit: values.podPidsLimit,
+    limitedSwap: values.memorySwap.swapBehavior === 'LimitedSwap',
+    cpuCfsQuota: values.cpuCFSQuota,
+    cpuCfsQuotaPeriodMs: values.cpuCFSQuotaPeriod,
+    oomScoreAdj: values.oomScoreAdj,
     ...(kubeletCgroups ? { kubeletCgroups } : {}),
-    ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),
+    ...(singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: singleProcessOOMKill }),
   });
 }
+
+/** A file that sets any threshold disables all default thresholds, unless it merges them explicitly. */
+const thresholdsOf = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
+  mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;
 
 function amounts(named: Readonly<Record<string, string | undefined>> = {}): ResourceList {
   return Object.fromEntries(

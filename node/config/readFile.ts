@@ -5,8 +5,10 @@ import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { gatesIgnored } from './featureGates.ts';
-import { fieldsActedOn } from './fieldsActedOn.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
+import { allSettings } from './settings/allSettings.ts';
+import { isGroup, type Settings } from './settings/setting.ts';
+import { asFields } from './settings/settingValues.ts';
 
 /** A KubeletConfiguration as read, with the fields it sets that this version does not act on. */
 export interface ConfigFile {
@@ -17,9 +19,6 @@ export interface ConfigFile {
   readonly written?: Readonly<Record<string, unknown>>;
 }
 
-/** Fields with paths. As in a kubelet, a relative path is resolved against the directory of the file. */
-const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf', 'tlsCertFile', 'tlsPrivateKeyFile'] as const;
-
 /** Copies a configuration without null values, because a kubelet treats them as unset fields. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
@@ -29,18 +28,20 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
-function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletConfiguration {
-  const resolved = { ...config };
-  for (const name of relativePaths) {
-    const path = resolved[name];
-    if (path && !isAbsolute(path)) resolved[name] = resolve(directory, path);
-  }
-  const { authentication } = resolved;
-  const authorities = authentication?.x509?.clientCAFile;
-  if (authorities)
-    resolved.authentication = { ...authentication, x509: { clientCAFile: resolve(directory, authorities) } };
-  return resolved;
+/** Resolves relative paths against the directory of the file, as a kubelet does. */
+function resolvedFrom(directory: string, fields: object, settings: Settings): object {
+  const resolved = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
+    const entry = settings[name];
+    if (entry === undefined) return [name, value];
+    if (isGroup(entry)) return [name, resolvedFrom(directory, asFields(value), entry.fields)];
+    const isRelative = entry.isPath && typeof value === 'string' && value !== '' && !isAbsolute(value);
+    return [name, isRelative ? resolve(directory, value) : value];
+  });
+  return Object.fromEntries(resolved);
 }
+
+/** Whether a field has no effect in this version. */
+const isIgnored = (name: string, settings: Settings): boolean => settings[name]?.ignored !== undefined;
 
 const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
@@ -57,13 +58,15 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     const mistakes = describeIssues(read.error.issues, input, parsed.values[0]).map((mistake) => `${path}: ${mistake}`);
     throw new ConfigError(mistakes.join('\n'));
   }
+  const settings = allSettings();
   return {
     path,
-    config: resolvedFrom(dirname(resolve(path)), read.data),
+    // The cast holds, because only strings have been replaced by strings.
+    config: resolvedFrom(dirname(resolve(path)), read.data, settings) as KubeletConfiguration,
     // The cast holds, because the schema has accepted a map of fields.
     written: input as Readonly<Record<string, unknown>>,
     ignored: [
-      ...Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
+      ...Object.keys(read.data).filter((name) => isIgnored(name, settings)),
       ...gatesIgnored(read.data).map((gate) => `featureGates.${gate}`),
     ],
   };

@@ -1,4 +1,4 @@
-/** The settings of the node's own API, with a kubelet's defaults (`SetDefaults_KubeletConfiguration`). */
+/** The settings of the node's own API, compiled. */
 
 import { join, resolve } from 'node:path';
 import { isLoopbackIp } from '../../base/ipAddress.ts';
@@ -8,8 +8,7 @@ import type { CertificatePair } from '../../kubelet-api/listener/servingCertific
 import { type TlsSettings, unknownCurves, unknownSuites } from '../../kubelet-api/listener/tlsNames.ts';
 import { ConfigError } from './configError.ts';
 import { splitsLogs, takesCheckpoints } from './featureGates.ts';
-import type { Flags } from './flags.ts';
-import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ServingConfig {
   readonly host: string;
@@ -44,78 +43,54 @@ export interface ServedConfig {
   readonly healthz?: { readonly host: string; readonly port: number };
 }
 
-const PORT = 10_250;
-const HEALTHZ_PORT = 10_248;
-const REVIEW_MS = 120_000;
-const ALLOWED_MS = 300_000;
-const DENIED_MS = 30_000;
-const LOOPBACK = '127.0.0.1';
-
-interface Given {
-  readonly flags: Flags;
-  readonly file: KubeletConfiguration | undefined;
-  readonly rootDirectory: string;
-  /** Whether the node belongs to a cluster. */
-  readonly hasCluster: boolean;
-}
-
 /** Compiles the settings. Throws a `ConfigError` if they contradict each other. */
-export function servedOf(given: Given): ServedConfig {
-  const { flags, file } = given;
-  const port = flags['--healthz-port'] ?? file?.healthzPort ?? HEALTHZ_PORT;
-  const host = flags['--healthz-bind-address'] || file?.healthzBindAddress || LOOPBACK;
-  const isServed = flags['--enable-server'] ?? file?.enableServer ?? true;
+export function servedOf(values: SettingValues, rootDirectory: string): ServedConfig {
+  const { healthzPort: port, healthzBindAddress: host } = values;
   return {
-    ...(isServed ? { serving: servingOf(given) } : {}),
+    ...(values.enableServer ? { serving: servingOf(values, rootDirectory) } : {}),
     ...(port > 0 ? { healthz: Object.freeze({ host, port }) } : {}),
   };
 }
 
-function servingOf(given: Given): ServingConfig {
-  const { flags, file, rootDirectory, hasCluster } = given;
-  const clientCaFile = flags['--client-ca-file'] || file?.authentication?.x509?.clientCAFile;
-  const readOnlyPort = flags['--read-only-port'] ?? file?.readOnlyPort ?? 0;
-  const host = hostOf(given);
+const isInCluster = (values: SettingValues): boolean => values['--kubeconfig'] !== undefined;
+
+function servingOf(values: SettingValues, rootDirectory: string): ServingConfig {
+  const { port, readOnlyPort } = values;
+  const { clientCAFile } = values.authentication.x509;
   const serving = {
-    host,
-    // As in a kubelet, 0 means any free port only in the flag. In the file it is the default port.
-    port: flags['--port'] ?? (file?.port || PORT),
+    host: hostOf(values),
+    port,
     ...(readOnlyPort > 0 ? { readOnlyPort } : {}),
-    tls: tlsOf(file),
-    ...pairOf(given),
-    isIssued: hasCluster && (flags['--rotate-server-certificates'] ?? file?.serverTLSBootstrap ?? false),
-    certificateDirectory: resolve(flags['--cert-dir'] || join(rootDirectory, 'pki')),
-    ...(clientCaFile ? { clientCaFile: resolve(clientCaFile) } : {}),
-    authentication: authenticationOf(given),
-    authorization: authorizationOf(given),
-    hasLogQuery: file?.enableSystemLogQuery ?? false,
-    takesCheckpoints: takesCheckpoints({ featureGates: file?.featureGates }),
-    splitsLogs: splitsLogs({ featureGates: file?.featureGates }),
+    tls: tlsOf(values),
+    ...pairOf(values),
+    isIssued: isInCluster(values) && values.serverTLSBootstrap,
+    certificateDirectory: resolve(values['--cert-dir'] || join(rootDirectory, 'pki')),
+    ...(clientCAFile ? { clientCaFile: resolve(clientCAFile) } : {}),
+    authentication: authenticationOf(values),
+    authorization: authorizationOf(values),
+    hasLogQuery: values.enableSystemLogQuery,
+    takesCheckpoints: takesCheckpoints(values),
+    splitsLogs: splitsLogs(values),
     switches: Object.freeze({
-      debugging: file?.enableDebuggingHandlers ?? true,
-      systemLogs: file?.enableSystemLogHandler ?? true,
-      profiling: file?.enableProfilingHandler ?? true,
-      debugFlags: file?.enableDebugFlagsHandler ?? true,
+      debugging: values.enableDebuggingHandlers,
+      systemLogs: values.enableSystemLogHandler,
+      profiling: values.enableProfilingHandler,
+      debugFlags: values.enableDebugFlagsHandler,
     }),
   };
   return Object.freeze(serving);
 }
 
 /** A node without an API server cannot authenticate other hosts, so it serves on loopback only. */
-function hostOf({ flags, file, hasCluster }: Given): string {
-  const told = flags['--address'] || file?.address;
-  if (hasCluster) return told || '0.0.0.0';
-  if (told && !isLoopbackIp(told))
-    throw new ConfigError(`address: a node without --kubeconfig serves on loopback only, got "${told}"`);
-  return told || LOOPBACK;
+function hostOf(values: SettingValues): string {
+  const { address } = values;
+  if (!isInCluster(values) && !isLoopbackIp(address))
+    throw new ConfigError(`address: a node without --kubeconfig serves on loopback only, got "${address}"`);
+  return address;
 }
 
-function tlsOf(file: KubeletConfiguration | undefined): TlsSettings {
-  const {
-    tlsMinVersion: minVersion = '',
-    tlsCipherSuites: cipherSuites = [],
-    tlsCurvePreferences: curves = [],
-  } = file ?? {};
+function tlsOf(values: SettingValues): TlsSettings {
+  const { tlsMinVersion: minVersion = '', tlsCipherSuites: cipherSuites, tlsCurvePreferences: curves } = values;
   const suites = unknownSuites(cipherSuites);
   if (suites.length > 0)
     throw new ConfigError(`tlsCipherSuites: ${suites.join(', ')}: not in this OpenSSL, as not secure`);
@@ -124,33 +99,30 @@ function tlsOf(file: KubeletConfiguration | undefined): TlsSettings {
   return Object.freeze({ minVersion, cipherSuites, curves });
 }
 
-function pairOf({ flags, file }: Given): { readonly pair?: CertificatePair } {
-  const certFile = flags['--tls-cert-file'] || file?.tlsCertFile;
-  const keyFile = flags['--tls-private-key-file'] || file?.tlsPrivateKeyFile;
+function pairOf(values: SettingValues): { readonly pair?: CertificatePair } {
+  const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   if (!certFile && !keyFile) return {};
   if (!certFile || !keyFile) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile: each needs the other');
   return { pair: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) };
 }
 
-function authenticationOf({ flags, file, hasCluster }: Given): AuthenticationOptions {
-  const { anonymous, webhook } = file?.authentication ?? {};
-  const asks = flags['--authentication-token-webhook'] ?? webhook?.enabled;
-  if (asks && !hasCluster) throw new ConfigError('authentication.webhook: needs an API server: set --kubeconfig');
+function authenticationOf(values: SettingValues): AuthenticationOptions {
+  const { anonymous, webhook } = values.authentication;
+  if (webhook.enabled && !isInCluster(values))
+    throw new ConfigError('authentication.webhook: needs an API server: set --kubeconfig');
   return Object.freeze({
-    isAnonymousAllowed: flags['--anonymous-auth'] ?? anonymous?.enabled ?? false,
-    ...((asks ?? hasCluster) ? { webhook: { cacheMs: webhook?.cacheTTL || REVIEW_MS } } : {}),
+    isAnonymousAllowed: anonymous.enabled,
+    ...(webhook.enabled ? { webhook: { cacheMs: webhook.cacheTTL } } : {}),
   });
 }
 
-function authorizationOf({ flags, file, hasCluster }: Given): AuthorizationOptions {
-  const { mode: told, webhook } = file?.authorization ?? {};
-  const mode = flags['--authorization-mode'] || told;
+function authorizationOf(values: SettingValues): AuthorizationOptions {
+  const { mode, webhook } = values.authorization;
   if (mode === 'AlwaysAllow') return { mode };
-  if (!hasCluster) {
+  if (!isInCluster(values)) {
     if (mode === 'Webhook')
       throw new ConfigError('authorization.mode: "Webhook" needs an API server: set --kubeconfig');
     return { mode: 'Masters' };
   }
-  const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = webhook ?? {};
-  return { mode: 'Webhook', allowedMs: cacheAuthorizedTTL || ALLOWED_MS, deniedMs: cacheUnauthorizedTTL || DENIED_MS };
+  return { mode: 'Webhook', allowedMs: webhook.cacheAuthorizedTTL, deniedMs: webhook.cacheUnauthorizedTTL };
 }

@@ -21,7 +21,8 @@ export function packageVersion(): string {
 /** Default root directory of a kubelet. */
 export const kubeletDirectory = '/var/lib/kubelet';
 
-const systemStateDirectory = '/var/lib/statelet';
+/** State directory of `up` on a host where it runs as root. */
+export const systemStateDirectory = '/var/lib/statelet';
 
 /** Default root directory of `run`, which differs from those of a kubelet and of `up`. */
 export const runDirectory = join(systemStateDirectory, 'run');

@@ -8,7 +8,7 @@ import type { NodeConfig } from '../config/nodeConfig.ts';
 
 interface CheckParts {
   readonly agent: Pick<NodeAgent, 'health'>;
-  readonly config: NodeConfig;
+  readonly config: Pick<NodeConfig, 'syncFrequencyMs'>;
   readonly clock: Clock;
 }
 
@@ -22,7 +22,6 @@ const LOG: Check = { name: 'log', check: () => {} };
 const DEVICE_PLUGINS: Check = { name: 'device-plugin', check: () => {} };
 
 const MIN_IDLE_LIMIT_MS = 300_000;
-const DEFAULT_SYNC_MS = 60_000;
 
 /**
  * Fails when a kubelet's sync loop would stand still, which is while the runtime is unreachable or cannot be listed. It passes
@@ -30,7 +29,7 @@ const DEFAULT_SYNC_MS = 60_000;
  * `SyncLoopHealthCheck`, `syncLoop` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
  */
 function syncLoop({ agent, config, clock }: CheckParts): Check {
-  const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * (config.cluster?.objects.syncMs ?? DEFAULT_SYNC_MS));
+  const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * config.syncFrequencyMs);
   return {
     name: 'syncloop',
     check: () => {

@@ -10,8 +10,8 @@ import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { Maker } from '../../../host/pods/podMark.ts';
 import type { ForeignPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
+import { loadConfig } from '../../../node/config/loadConfig.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { readSettings } from '../../../node/config/settings.ts';
 import { defaultStateDirectory, stateLayout } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
 import { lockRootDirectory } from '../../../node/start/lock.ts';
@@ -127,7 +127,7 @@ function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
 /** Without any source of pods: nothing is wanted any more. */
 async function configOf(places: Places, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
-  return (await readSettings(flags, { defaults: places, checkHost: false })).config;
+  return (await loadConfig(flags, { defaults: places, checkHost: false })).config;
 }
 
 /** Ends the pods on the runtime that they are on, then the private containerd. */

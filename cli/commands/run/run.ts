@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import type { Flags } from '../../../node/config/flags.ts';
+import { loadConfig } from '../../../node/config/loadConfig.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { readSettings } from '../../../node/config/settings.ts';
+import type { Flags } from '../../../node/config/settings/allSettings.ts';
 import { runDirectory } from '../../../node/host/paths.ts';
 import { createLogger } from '../../../node/log/logger.ts';
 import { serveNode } from '../../../node/serve/serveNode.ts';
@@ -18,7 +18,7 @@ import { askedToEnd, endOnSignals } from '../../terminal/signals.ts';
 import { runOnce } from './runOnce.ts';
 import { nameOf, planTakeOver, planText, refuseTakeOver } from './takeOver.ts';
 
-const defaults = { rootDirectory: runDirectory, podLogsDirectory: '/var/log/pods' };
+const defaults = { rootDirectory: runDirectory };
 
 type Write = (text: string) => unknown;
 
@@ -52,7 +52,7 @@ export function requireRoot(uid = process.getuid?.()): void {
 
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
-  const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
+  const { config, warnings } = await loadConfig(flags, { defaults, checkHost: true });
   if (config.runOnce && !hasManifests(config))
     throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');
   if (config.runOnce && config.cluster !== undefined)

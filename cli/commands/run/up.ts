@@ -2,9 +2,9 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { printableLine } from '../../../base/printable.ts';
-import type { Flags } from '../../../node/config/flags.ts';
+import { type LoadedConfig, loadConfig } from '../../../node/config/loadConfig.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { readSettings, type Settings } from '../../../node/config/settings.ts';
+import type { Flags } from '../../../node/config/settings/allSettings.ts';
 import { defaultStateDirectory, packageDirectory, stateLayout } from '../../../node/host/paths.ts';
 import { type AgentLog, createLogger } from '../../../node/log/logger.ts';
 import { serveNode } from '../../../node/serve/serveNode.ts';
@@ -122,7 +122,7 @@ async function prepare(flags: Flags) {
   const explicit = flags['--container-runtime-endpoint'] !== undefined;
   const simulatedBecause = explicit ? undefined : whySimulated();
   const staticPodPath = join(packageDirectory(), 'examples', 'pods');
-  const settings = await readSettings(flags, {
+  const settings = await loadConfig(flags, {
     defaults: { ...layout, staticPodPath },
     checkHost: simulatedBecause === undefined,
   });
@@ -130,7 +130,7 @@ async function prepare(flags: Flags) {
   return { settings, layout, simulatedBecause, ownRuntime: !explicit && simulatedBecause === undefined };
 }
 
-function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: boolean }): string[] {
+function warningsOf({ settings, ownRuntime }: { settings: LoadedConfig; ownRuntime: boolean }): string[] {
   const endpoint = settings.file?.config.containerRuntimeEndpoint;
   const unused = `${settings.file?.path}: containerRuntimeEndpoint is ignored: "up" starts its own containerd unless --container-runtime-endpoint is set`;
   return [...settings.warnings, ...(ownRuntime && endpoint ? [unused] : [])];

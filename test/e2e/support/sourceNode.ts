@@ -12,6 +12,7 @@ import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { cgroupFacts } from '../../../node/host/cgroups.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
 import { eventually } from './eventually.ts';
@@ -134,6 +135,6 @@ async function configOf(
     runtimeEndpoint,
     podLogsDir: join(rootDir, 'logs'),
     sources: ['api'],
-    cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
+    cgroups: await cgroupFacts(nodeResources(settingValues({ flags: {} })), hierarchies),
   };
 }

@@ -1,10 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { clusterOf as compiled } from '../../../node/config/cluster.ts';
 import { readFlags } from '../../../node/config/flags.ts';
+import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
+import type { Flags } from '../../../node/config/settings/allSettings.ts';
+import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
-const clusterOf = (...[given, of]: readonly [Parameters<typeof compiled>[0], Parameters<typeof compiled>[1]]) =>
-  compiled(given, of, '/var/lib/node');
+const clusterOf = (given: Flags, of: KubeletConfiguration | undefined) =>
+  compiled(settingValues({ flags: given, file: of }), '/var/lib/node');
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const flags = (more: Record<string, string | boolean> = {}) => readFlags({ '--kubeconfig': '/etc/node.conf', ...more });
 const file = (yaml: string) => parseConfigFile('/etc/k.yaml', head + yaml).config;
@@ -79,8 +82,8 @@ test('whoever says only how often the status is looked at says how often it is w
   });
 });
 
-test('a rate of 0 is the one of a client that was told none', () => {
-  expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({ rate: { qps: 5, burst: 10 } });
+test('a rate of 0 is that of client-go, and a burst of 0 the default, as in a kubelet', () => {
+  expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({ rate: { qps: 5, burst: 100 } });
 });
 
 test('flags win over the file', () => {

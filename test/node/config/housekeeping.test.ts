@@ -2,11 +2,12 @@ import { expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
 import { housekeepingOf } from '../../../node/config/housekeeping.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
+import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const read = (yaml: string) => parseConfigFile('k.yaml', head + yaml);
 const compiled = (yaml: string, flags: Record<string, string> = {}) =>
-  housekeepingOf(readFlags(flags), read(yaml).config);
+  housekeepingOf(settingValues({ flags: readFlags(flags), file: read(yaml).config }));
 
 test('log sizes are quantities, a negative one is no limit', () => {
   const fields =

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { fieldsActedOn } from '../../../node/config/fieldsActedOn.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
@@ -56,6 +55,7 @@ describe('defaults', () => {
       imagePullTimeoutMs: 3_600_000,
       slowImagePullAfterMs: 120_000,
       fileCheckFrequencyMs: 20_000,
+      syncFrequencyMs: 60_000,
       volumeStatsMs: 60_000,
       runOnce: false,
       logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
@@ -288,21 +288,6 @@ describe('flags are checked too', () => {
 
   test('both families of addresses', () => {
     expect(compile({ '--node-ip': '10.0.0.1,fd00::1' }).nodeIps).toEqual(['10.0.0.1', 'fd00::1']);
-  });
-});
-
-describe('the fields that have an effect', () => {
-  test('are those that are read, and the others are warned of', () => {
-    const read = new Set(['apiVersion', 'kind']);
-    const { config, ...given } = parseConfigFile('/etc/k.yaml', `${head}staticPodURL: http://localhost/`);
-    const watched = new Proxy(config, {
-      get: (target, name) => {
-        if (typeof name === 'string') read.add(name);
-        return Reflect.get(target, name);
-      },
-    });
-    compileConfig({ flags: { '--kubeconfig': '/etc/node.conf' }, file: { ...given, config: watched }, defaults });
-    expect([...fieldsActedOn.keys()].sort()).toEqual([...read].sort());
   });
 });
 

@@ -3,16 +3,18 @@ import { describe, expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 import { servedOf } from '../../../node/config/serving.ts';
+import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 type Given = Readonly<Record<string, string | boolean>>;
 const served = (flags: Given = {}, yaml = '', hasCluster = true) =>
-  servedOf({
-    flags: readFlags(flags),
-    file: parseConfigFile('/etc/kubelet/k.yaml', head + yaml).config,
-    rootDirectory: '/var/lib/node',
-    hasCluster,
-  });
+  servedOf(
+    settingValues({
+      flags: readFlags({ ...flags, ...(hasCluster ? { '--kubeconfig': '/etc/node.conf' } : {}) }),
+      file: parseConfigFile('/etc/kubelet/k.yaml', head + yaml).config,
+    }),
+    '/var/lib/node',
+  );
 
 test("of a cluster it is a kubelet's, closed", () => {
   expect(served()).toEqual({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { canPodsSwap, cgroupFacts, machineCapacity, swapCapacity } from '../../../node/host/cgroups.ts';
 
 test.each([
@@ -21,9 +22,8 @@ afterAll(() => rm(root, { recursive: true }));
 describe('C25: what a node knows of cgroups', () => {
   const parts = { root: '/nowhere', controllers: ['memory'] };
   const [v1, v2] = [[{ ...parts, version: 'v1' }], [{ ...parts, version: 'v2' }]] as const;
-  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
   const factsOf = (file: Partial<KubeletConfiguration> = {}, hierarchies: Parameters<typeof cgroupFacts>[1] = v2) =>
-    cgroupFacts(nodeResources({ ...head, ...file }), hierarchies);
+    cgroupFacts(nodeResources(settingValues({ flags: {}, file })), hierarchies);
 
   test('by default a container is killed whole on v2, has its quota, and no share of the swap', async () => {
     const facts = { perQos: true, cfsQuota: true, cfsPeriod: 100_000, podPids: -1, countsSwap: false };

@@ -20,8 +20,7 @@ function failureOf(parts: Parts): string | undefined {
   return undefined;
 }
 
-// The check reads only the cluster's sync period of the configuration.
-const config = {} as Parts['config'];
+const config = { syncFrequencyMs: 60_000 };
 
 /** The failure of a node whose runtime has been like this for a while. */
 function failureAfter(ms: number, runtime: Partial<RuntimeHealth>, staleSince?: number): string | undefined {
@@ -59,4 +58,13 @@ test('a runtime that only waits for its network does not stop the sync loop', ()
 test('a runtime that cannot be listed any more stops the sync loop', () => {
   const now = new SimulatedClock().now();
   expect(failureAfter(0, { ready: true }, now - 300_001)).toMatch(/^syncloop: sync Loop took longer/);
+});
+
+test('a longer sync frequency allows for twice as much', () => {
+  const clock = new SimulatedClock();
+  const runtime = { since: clock.now() - 300_001, ready: false, name: '', version: '', seenAt: 1 };
+  const pleg = { hasListed: false, staleSince: undefined };
+  const agent = { health: () => ({ runtime, pleg, isInitialized: true, drains: false, since: undefined }) };
+  expect(failureOf({ agent, config: { syncFrequencyMs: 600_000 }, clock })).toBeUndefined();
+  expect(failureOf({ agent, config, clock })).toMatch(/^syncloop: /);
 });

@@ -6,6 +6,7 @@ import { systemClock } from '../../../../base/clock.ts';
 import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
 import { clusterOf } from '../../../../node/config/cluster.ts';
 import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import type { ServedApi } from '../../../../testing/apiserver/serving/servedApi.ts';
 import { inFolder } from '../../../volume/onDisk.ts';
@@ -49,7 +50,7 @@ describe('of a node of a cluster', () => {
         .catch(() => server().request('POST', PODS, bound));
       const { uid } = metadata as { uid: string };
       for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
-      const cluster = clusterOf({ '--kubeconfig': file }, undefined, '/nowhere');
+      const cluster = clusterOf(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
       const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
       // It asks for nothing else of the configuration.
       const config = { ...place, containerRuntimeEndpoint: SIMULATED, cluster } as NodeConfig;

@@ -3,12 +3,12 @@ import { hostname, networkInterfaces } from 'node:os';
 import { readCredentialProviders } from '../credentials/credentialProviders.ts';
 import { hostAddresses, nodeIpWarnings } from '../host/hostAddresses.ts';
 import { hostWarnings, readHostFacts } from '../start/hostChecks.ts';
-import type { Flags } from './flags.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
 import { type ConfigFile, readConfigFile } from './readFile.ts';
+import type { Flags } from './settings/allSettings.ts';
 
 /** The compiled configuration, and the warnings to print before the node starts. */
-export interface Settings {
+export interface LoadedConfig {
   readonly config: NodeConfig;
   readonly file?: ConfigFile;
   readonly warnings: readonly string[];
@@ -20,10 +20,10 @@ function ignoredWarning(file: ConfigFile | undefined): string[] {
 }
 
 /** Reads the configuration file and the host, and compiles the configuration. Throws a `ConfigError` for the user. */
-export async function readSettings(
+export async function loadConfig(
   flags: Flags,
   options: { defaults: Omit<ConfigDefaults, 'hostname' | 'addresses'>; checkHost: boolean },
-): Promise<Settings> {
+): Promise<LoadedConfig> {
   const file = flags['--config'] === undefined ? undefined : await readConfigFile(flags['--config']);
   const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
   const interfaces = networkInterfaces();

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
-import { readSettings } from '../../../node/config/settings.ts';
+import { loadConfig } from '../../../node/config/loadConfig.ts';
 
 const defaults = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };
 
 test('an address that the host does not have is used, and warned of where the host is looked at', async () => {
   const flags = readFlags({ '--node-ip': '192.0.2.7' });
   const warned = async (checkHost: boolean) => {
-    const { warnings, config } = await readSettings(flags, { defaults, checkHost });
+    const { warnings, config } = await loadConfig(flags, { defaults, checkHost });
     expect(config.nodeIps).toEqual(['192.0.2.7']);
     return warnings.filter((each) => each.startsWith('--node-ip'));
   };

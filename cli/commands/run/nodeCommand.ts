@@ -1,0 +1,30 @@
+/** The commands that run a node, whose flags are those of the settings. */
+import { type Command, Option } from 'commander';
+import { type FlagSetting, flagSettings } from '../../../node/config/settings/allSettings.ts';
+import { withDefaults } from '../../../node/config/settings/settingTexts.ts';
+
+/** Adds `run` or `up` with its flags, in the order of the settings. */
+export function addNodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
+  const command = program.command(name).description(summary);
+  for (const setting of flagSettings()) {
+    const only = setting.flag.command ?? name;
+    if (only === name) command.addOption(optionOf(setting, name));
+  }
+  return command;
+}
+
+function optionOf({ name, flag, setting }: FlagSetting, command: 'run' | 'up'): Option {
+  const usage = [flag.short === undefined ? name : `${flag.short}, ${name}`, flag.argument];
+  const byDefault = command === 'up' ? flag.upDefault : undefined;
+  const help = withDefaults(flag.help, setting, byDefault === undefined ? {} : { default: byDefault });
+  const option = new Option(usage.filter((word) => word !== undefined).join(' '), help);
+  if (flag.argument === '[boolean]') option.argParser(onOrOff);
+  if (flag.repeats) option.argParser(joined);
+  return option;
+}
+
+/** Parses the value of a switch. As in a kubelet, a switch without a value is on. */
+const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
+
+const joined = (value: string, before: string | undefined): string =>
+  before === undefined ? value : `${before},${value}`;

@@ -1,0 +1,67 @@
+/** The table of all settings. Flags, defaults, validation, /configz, /flagz, the help and docs/reference.md are derived from it. */
+import { clusterSettings } from './clusterSettings.ts';
+import { directorySettings, stateDirectorySettings } from './directorySettings.ts';
+import { networkSettings } from './networkSettings.ts';
+import { admissionSettings, containerSettings, housekeepingSettings } from './podSettings.ts';
+import { pressureSettings } from './pressureSettings.ts';
+import { observationSettings, processSettings } from './processSettings.ts';
+import { resourceSettings } from './resourceSettings.ts';
+import { runtimeSettings } from './runtimeSettings.ts';
+import { servingSettings } from './servingSettings.ts';
+import { type FieldsOf, type Flag, type FlagsOf, isField, isGroup, type Setting, type Settings } from './setting.ts';
+import { commandSettings, fileSettings, sourceSettings } from './sourceSettings.ts';
+
+/**
+ * Creates the table, in the order of the help and of docs/reference.md. Not cached, because a process needs its types once
+ * at most.
+ */
+export const allSettings = () => ({
+  ...fileSettings(),
+  ...sourceSettings(),
+  ...clusterSettings(),
+  ...servingSettings(),
+  ...runtimeSettings(),
+  ...directorySettings(),
+  ...networkSettings(),
+  ...processSettings(),
+  ...admissionSettings(),
+  ...containerSettings(),
+  ...resourceSettings(),
+  ...pressureSettings(),
+  ...housekeepingSettings(),
+  ...observationSettings(),
+  ...commandSettings(),
+  ...stateDirectorySettings(),
+});
+
+export type AllSettings = ReturnType<typeof allSettings>;
+
+/** A configuration with valid fields that may still break a rule over several fields. */
+export type KubeletFields = FieldsOf<AllSettings>;
+
+/** The parsed flags of `run` and `up`, by their full names. */
+export interface Flags extends FlagsOf<AllSettings> {}
+
+/** A flag with the setting that it sets. */
+export interface FlagSetting {
+  readonly name: string;
+  readonly flag: Flag;
+  readonly setting: Setting;
+}
+
+/** Returns all flags, also those of fields of fields. */
+export const flagSettings = (settings: Settings = allSettings()): readonly FlagSetting[] =>
+  Object.entries(settings).flatMap(([name, entry]) => {
+    if (isGroup(entry)) return flagSettings(entry.fields);
+    return entry.flag ? [{ name: entry.flag.name ?? name, flag: entry.flag, setting: entry }] : [];
+  });
+
+/** Returns the fields of a KubeletConfiguration, without the settings that are only a flag. */
+export const fieldEntries = (settings: Settings = allSettings()) =>
+  Object.entries(settings).filter(([name]) => isField(name));
+
+/** Names of the fields and flags whose values may contain a password or a token. */
+export const secretNames = (): readonly string[] =>
+  Object.entries(allSettings()).flatMap(([name, entry]: [string, Settings[string]]) =>
+    !isGroup(entry) && entry.isSecret ? [name, entry.flag?.name ?? name] : [],
+  );

@@ -1,0 +1,180 @@
+import { taint, taintsFlag } from '../admissionFields.ts';
+import { boolean, directory, duration, list, oneOf, path, text, textLike, whole } from '../fields.ts';
+import { declareSettings } from './setting.ts';
+
+/** Whether a cloud controller sets the node's addresses. */
+export const isExternal = (provider: string | undefined): boolean => provider === 'external';
+
+const cloudProvider = textLike(
+  '"external" or nothing, as the cloud providers inside of Kubernetes are gone',
+  (provider) => provider === '' || isExternal(provider),
+);
+
+/** The cluster that the node belongs to, and its credentials there. */
+const membership = () =>
+  declareSettings({
+    '--kubeconfig': {
+      type: path,
+      flag: { argument: '<file>', help: 'kubeconfig of the cluster that the node belongs to (default: {default})' },
+    },
+    '--bootstrap-kubeconfig': {
+      type: path,
+      flag: {
+        argument: '<file>',
+        help: 'kubeconfig to ask for a client certificate by, where that of the node has none that is good (default: {default})',
+      },
+    },
+    '--cert-dir': {
+      type: directory,
+      flag: {
+        argument: '<directory>',
+        help: 'directory of the certificates that the node keeps (default: pki in --root-dir)',
+      },
+    },
+    rotateCertificates: {
+      type: boolean,
+      default: false,
+      effect: 'whether the client certificate is renewed at 70 to 90 % of its life',
+      flag: {
+        name: '--rotate-certificates',
+        argument: '[boolean]',
+        help: 'renew the client certificate (default: {default})',
+      },
+    },
+    serverTLSBootstrap: {
+      type: boolean,
+      default: false,
+      effect: 'whether the API server is asked for the serving certificate',
+      flag: {
+        name: '--rotate-server-certificates',
+        argument: '[boolean]',
+        help: 'ask the API server for a serving certificate, and renew it (default: {default})',
+      },
+    },
+  });
+
+/** The Node object. */
+const registration = () =>
+  declareSettings({
+    registerNode: {
+      type: boolean,
+      default: true,
+      keepsZero: true,
+      effect: 'whether the node makes its Node object ({default})',
+      flag: {
+        name: '--register-node',
+        argument: '[boolean]',
+        help: 'make the Node object; false: somebody else does (default: {default})',
+      },
+    },
+    registerWithTaints: {
+      type: list(taint),
+      effect: 'pods that are not static and do not tolerate a NoExecute taint are refused',
+      flag: {
+        name: '--register-with-taints',
+        argument: '<taints>',
+        type: taintsFlag,
+        help: 'taints to register the node with, as key=value:NoSchedule',
+      },
+    },
+    providerID: {
+      type: text,
+      default: '',
+      effect: 'the `providerID` of the Node object',
+      flag: { name: '--provider-id', argument: '<id>', help: 'the ID by which a cloud knows the node' },
+    },
+    '--cloud-provider': {
+      type: cloudProvider,
+      flag: {
+        argument: '<name>',
+        help: 'external: a controller of a cloud tells the addresses of the node (default: {default})',
+      },
+    },
+    enableControllerAttachDetach: {
+      type: boolean,
+      default: true,
+      keepsZero: true,
+      effect:
+        'whether the Node has the annotation by which the controller of the cluster attaches volumes to it ({default})',
+      missingFlag: '--enable-controller-attach-detach',
+    },
+  });
+
+/** The reports on the node to its cluster. */
+const reporting = () =>
+  declareSettings({
+    nodeStatusUpdateFrequency: {
+      type: duration(),
+      default: '10s',
+      effect: 'how often it is looked whether the status of the Node has changed ({default})',
+      missingFlag: '--node-status-update-frequency',
+    },
+    nodeStatusReportFrequency: {
+      type: duration(),
+      default: '5m',
+      defaultFrom: 'nodeStatusUpdateFrequency',
+      effect: 'how often that status is written in any case ({default})',
+    },
+    nodeStatusMaxImages: {
+      type: whole(-1),
+      default: 50,
+      keepsZero: true,
+      effect: 'how many images that status lists, the largest first ({default}; -1: all)',
+      missingFlag: '--node-status-max-images',
+    },
+    nodeLeaseDurationSeconds: {
+      type: whole(),
+      default: 40,
+      effect: "how long the node's lease lasts; it is renewed four times while it does ({default})",
+    },
+  });
+
+/** The client of the API server. */
+const client = () =>
+  declareSettings({
+    configMapAndSecretChangeDetectionStrategy: {
+      type: oneOf('', 'Get', 'Cache', 'Watch'),
+      default: 'Watch',
+      effect: 'how ConfigMaps and Secrets that pods name are followed: `Watch`, `Cache` or `Get` ({default})',
+    },
+    syncFrequency: {
+      type: duration(),
+      default: '1m',
+      effect: 'how often what is not watched is read again, once a volume shows it ({default})',
+      missingFlag: '--sync-frequency',
+    },
+    kubeAPIQPS: {
+      type: whole(),
+      default: 50,
+      keepsZero: true,
+      effect: 'how many requests in a second the API server gets ({default})',
+      missingFlag: '--kube-api-qps',
+    },
+    kubeAPIBurst: {
+      type: whole(),
+      default: 100,
+      effect: 'how many of them may come at once ({default})',
+      missingFlag: '--kube-api-burst',
+    },
+    eventRecordQPS: {
+      type: whole(),
+      default: 50,
+      keepsZero: true,
+      effect: 'how many requests in a second events make to it ({default})',
+      missingFlag: '--event-qps',
+    },
+    eventBurst: {
+      type: whole(),
+      default: 100,
+      effect: 'how many of them may come at once ({default})',
+      missingFlag: '--event-burst',
+    },
+    contentType: {
+      type: text,
+      default: 'application/vnd.kubernetes.protobuf',
+      ignored: 'the client of the API server uses JSON',
+      missingFlag: '--kube-api-content-type',
+    },
+  });
+
+export const clusterSettings = () => ({ ...membership(), ...registration(), ...reporting(), ...client() });

@@ -1,0 +1,63 @@
+import { isAbsolute, normalize } from 'node:path';
+import { runDirectory, systemStateDirectory } from '../../host/paths.ts';
+import { directory, path, text, textLike } from '../fields.ts';
+import { declareSettings } from './setting.ts';
+
+/** Absolute ones must be written as they are; a relative one is joined to the file's directory. */
+const podLogsDir = textLike('a directory without "..", "//" or a slash at its end, in ASCII', (name) => {
+  const isPlain = /^[\x20-\x7e]*$/.test(name);
+  return isPlain && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
+});
+
+/** The directories of the node. */
+export const directorySettings = () =>
+  declareSettings({
+    '--root-dir': {
+      type: directory,
+      default: runDirectory,
+      flag: {
+        argument: '<directory>',
+        help: 'directory for volumes and saved state; a relative path starts at the working directory (default: {default})',
+        upDefault: 'kubelet in the state directory',
+      },
+    },
+    podLogsDir: {
+      type: podLogsDir,
+      isPath: true,
+      default: '/var/log/pods',
+      effect: "the containers' logs; symlinks to them lie in `containers/` beside it ({default})",
+      flag: {
+        name: '--pod-log-dir',
+        argument: '<directory>',
+        type: directory,
+        help: 'directory for container logs; symlinks to them go to containers/ beside it (default: {default})',
+        upDefault: 'log/pods in the state directory',
+      },
+    },
+    '--runtime-class-path': {
+      type: path,
+      flag: {
+        argument: '<directory>',
+        help: 'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: {default})',
+      },
+    },
+    volumePluginDir: {
+      type: text,
+      default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+      ignored: 'there are no FlexVolume plugins',
+      missingFlag: '--volume-plugin-dir',
+    },
+  });
+
+/** The directory of `up`. */
+export const stateDirectorySettings = () =>
+  declareSettings({
+    '--state-dir': {
+      type: directory,
+      flag: {
+        argument: '<directory>',
+        command: 'up',
+        help: `directory for everything the node keeps (default: $STATELET_STATE_DIR, or ${systemStateDirectory})`,
+      },
+    },
+  });

@@ -1,0 +1,34 @@
+import { allSettings } from './allSettings.ts';
+import { isGroup, type Settings } from './setting.ts';
+
+/** The kubelet's flags without a field that this node does not have either, and why. */
+const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
+  ['--config-dir', 'only one file is read'],
+  ['--lock-file', 'the root directory is locked'],
+  ['--exit-on-lock-contention', 'the agent exits if another one has locked its root directory'],
+  ['--runtime-cgroups', "the runtime's cgroup is left as it is"],
+  ['--housekeeping-interval', 'cAdvisor is not used'],
+  ['--max-housekeeping-interval', 'cAdvisor is not used'],
+  ['--minimum-container-ttl-duration', 'dead containers are limited in number, not in age'],
+  ['--experimental-allocatable-ignore-eviction', 'the thresholds of evictionHard are always kept from pods'],
+  ['--experimental-mounter-path', "volumes are mounted with the host's own tools"],
+]);
+
+export interface MissingFlag {
+  readonly name: string;
+  /** The path of the field to set instead, e.g. `authorization.webhook.cacheAuthorizedTTL`. */
+  readonly field?: string;
+  readonly why?: string;
+}
+
+/** Returns the flags of a kubelet that this node does not have. */
+export const missingFlags = (): readonly MissingFlag[] => [
+  ...missingIn(allSettings(), ''),
+  ...[...WITHOUT_FIELD].map(([name, why]) => ({ name, why })),
+];
+
+const missingIn = (settings: Settings, path: string): readonly MissingFlag[] =>
+  Object.entries(settings).flatMap(([name, entry]): readonly MissingFlag[] => {
+    if (isGroup(entry)) return missingIn(entry.fields, `${path}${name}.`);
+    return entry.missingFlag === undefined ? [] : [{ name: entry.missingFlag, field: `${path}${name}` }];
+  });

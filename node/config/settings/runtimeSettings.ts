@@ -1,0 +1,167 @@
+import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import {
+  allowlistRefusal,
+  defaultVerification,
+  VERIFICATION_POLICIES,
+} from '../../../kubernetes/images/imageVerification.ts';
+import { boolean, duration, endpoint, list, oneOf, path, text, whole } from '../fields.ts';
+import { type Rule, rule } from './rule.ts';
+import { declareSettings, type FieldsOf } from './setting.ts';
+
+/** The container runtime and its image service. */
+const endpoints = () =>
+  declareSettings({
+    containerRuntimeEndpoint: {
+      type: endpoint,
+      default: 'unix:///run/containerd/containerd.sock',
+      effect: 'the socket of the CRI runtime',
+      flag: {
+        name: '--container-runtime-endpoint',
+        argument: '<socket>',
+        help: 'endpoint of the CRI runtime service, as unix:///path (default: {default})',
+        upDefault: 'a private containerd',
+        emptyIsUnset: true,
+      },
+    },
+    imageServiceEndpoint: {
+      type: endpoint,
+      effect: "the socket of the CRI image service (the runtime's)",
+      flag: {
+        name: '--image-service-endpoint',
+        argument: '<socket>',
+        help: 'endpoint of the CRI image service (default: that of the runtime service)',
+        emptyIsUnset: true,
+      },
+    },
+    '--image-credential-provider-config': {
+      type: path,
+      flag: { argument: '<path>', help: 'file, or directory, that names plugins with credentials' },
+    },
+    '--image-credential-provider-bin-dir': {
+      type: path,
+      flag: { argument: '<directory>', help: 'directory of the programs of these plugins' },
+    },
+    runtimeRequestTimeout: {
+      type: duration(),
+      default: '2m',
+      effect: 'how long a call to the runtime may take ({default})',
+      missingFlag: '--runtime-request-timeout',
+    },
+  });
+
+/** Image pulls. */
+const pulls = () =>
+  declareSettings({
+    serializeImagePulls: {
+      type: boolean,
+      keepsZero: true,
+      effect: 'one pull at a time (true, unless `maxParallelImagePulls` is more than 1)',
+      missingFlag: '--serialize-image-pulls',
+    },
+    maxParallelImagePulls: {
+      type: whole(1),
+      keepsZero: true,
+      effect: 'how many pulls at a time when they are not serialized',
+    },
+    imagePullCredentialsVerificationPolicy: {
+      type: oneOf('', ...VERIFICATION_POLICIES),
+      default: defaultVerification.policy,
+      effect: 'which images that are there a pod has to prove its right to ({default})',
+    },
+    preloadedImagesVerificationAllowlist: {
+      type: list(text),
+      default: defaultVerification.allowlist,
+      effect: 'images that need no proof under `NeverVerifyAllowlistedImages`',
+    },
+    imagePullTimeout: {
+      type: duration(),
+      default: '1h',
+      keepsZero: true,
+      hidesDefault: true,
+      effect: 'how long one pull may take ({default}; `0s`: as long as it takes); a kubelet has no such field',
+    },
+    slowImagePullAfter: {
+      type: duration(),
+      default: '2m',
+      keepsZero: true,
+      hidesDefault: true,
+      effect:
+        'how long pulls may hold up those from other registries ({default}; `0s`: as long as they take); a kubelet has no such field',
+    },
+    registryPullQPS: {
+      type: whole(),
+      default: 5,
+      keepsZero: true,
+      ignored: 'pulls are limited in number, not in rate',
+      missingFlag: '--registry-qps',
+    },
+    registryBurst: {
+      type: whole(),
+      default: 10,
+      ignored: 'pulls are limited in number, not in rate',
+      missingFlag: '--registry-burst',
+    },
+  });
+
+const MINIMUM_GC_AGE = '2m0s';
+const HIGH_THRESHOLD_PERCENT = 85;
+const LOW_THRESHOLD_PERCENT = 80;
+
+/** The removal of unused images. */
+const imageGarbage = () =>
+  declareSettings({
+    imageMinimumGCAge: {
+      type: duration(),
+      default: MINIMUM_GC_AGE,
+      ignored: 'unused images are not removed yet',
+      missingFlag: '--minimum-image-ttl-duration',
+    },
+    imageMaximumGCAge: { type: duration(), default: '0s', ignored: 'unused images are not removed yet' },
+    imageGCHighThresholdPercent: {
+      type: whole(0, 100),
+      default: HIGH_THRESHOLD_PERCENT,
+      keepsZero: true,
+      ignored: 'unused images are not removed yet',
+      missingFlag: '--image-gc-high-threshold',
+    },
+    imageGCLowThresholdPercent: {
+      type: whole(0, 100),
+      default: LOW_THRESHOLD_PERCENT,
+      keepsZero: true,
+      ignored: 'unused images are not removed yet',
+      missingFlag: '--image-gc-low-threshold',
+    },
+  });
+
+/** The container runtime, and the images of the node. */
+export const runtimeSettings = () => ({ ...endpoints(), ...pulls(), ...imageGarbage() });
+
+type RuntimeFields = FieldsOf<ReturnType<typeof runtimeSettings>>;
+
+export const runtimeRules: readonly Rule<RuntimeFields>[] = [
+  rule('maxParallelImagePulls', 'must be 1 where serializeImagePulls is true', (config) => {
+    return config.serializeImagePulls !== true || (config.maxParallelImagePulls ?? 1) === 1;
+  }),
+  rule('imageGCLowThresholdPercent', 'must be less than imageGCHighThresholdPercent', (config) => {
+    const low = config.imageGCLowThresholdPercent ?? LOW_THRESHOLD_PERCENT;
+    return low < (config.imageGCHighThresholdPercent ?? HIGH_THRESHOLD_PERCENT);
+  }),
+  rule('imageMaximumGCAge', `must be longer than imageMinimumGCAge (${MINIMUM_GC_AGE} if it is not set)`, (config) => {
+    const { imageMaximumGCAge = 0, imageMinimumGCAge } = config;
+    return imageMaximumGCAge === 0 || imageMaximumGCAge > (imageMinimumGCAge || (parseDuration(MINIMUM_GC_AGE) ?? 0));
+  }),
+  rule('preloadedImagesVerificationAllowlist', 'needs the policy "NeverVerifyAllowlistedImages"', (config) => {
+    const { preloadedImagesVerificationAllowlist: allowlist = [], imagePullCredentialsVerificationPolicy: policy } =
+      config;
+    return allowlist.length === 0 || policy === 'NeverVerifyAllowlistedImages';
+  }),
+  rule(
+    'preloadedImagesVerificationAllowlist',
+    'has entries that are neither an image without tag and digest nor end in "/*"',
+    (config) => {
+      return (config.preloadedImagesVerificationAllowlist ?? []).every(
+        (entry) => allowlistRefusal(entry) === undefined,
+      );
+    },
+  ),
+];

@@ -1,0 +1,28 @@
+/** The schemas of a configuration file and of the command line. */
+import * as z from 'zod/mini';
+import { section } from '../fields.ts';
+import { type AllSettings, allSettings, type Flags, fieldEntries, flagSettings } from './allSettings.ts';
+import { isGroup, type Setting, type Settings, type ShapeOf } from './setting.ts';
+
+/** Creates the schema of a file, without the rules over several fields. */
+export const fileSchema = () => fieldsSchema<AllSettings>(allSettings());
+
+function fieldsSchema<S extends Settings>(settings: S) {
+  const shape = Object.fromEntries(fieldEntries(settings).map(([name, entry]) => [name, fieldSchema(entry)]));
+  // Safe cast: each field has the schema of its setting.
+  return section(shape as ShapeOf<S>);
+}
+
+function fieldSchema(entry: Settings[string]): z.ZodMiniType {
+  if (isGroup(entry)) return z.optional(fieldsSchema(entry.fields));
+  return entry.isRequired ? entry.type : z.optional(entry.type);
+}
+
+const flagType = ({ flag, type }: Setting): z.ZodMiniType => flag?.type ?? type;
+
+/** Creates the schema of the flags of `run` and `up`. */
+export function flagSchema(): z.ZodMiniType<Flags> {
+  const shape = flagSettings().map(({ name, setting }) => [name, z.optional(flagType(setting))] as const);
+  // Safe cast: each flag has the schema of its setting.
+  return section(Object.fromEntries(shape)) as z.ZodMiniType as z.ZodMiniType<Flags>;
+}

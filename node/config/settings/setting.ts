@@ -1,0 +1,132 @@
+/** A setting of the node: a field of a KubeletConfiguration, a flag of `run` and `up`, or both. */
+import type * as z from 'zod/mini';
+
+export interface Setting {
+  /** The type of the field, or of the flag if there is no field. */
+  readonly type: z.ZodMiniType;
+  /** The default, as a file would have it. Undefined if there is none or if it depends on the host or on other settings. */
+  readonly default?: unknown;
+  /** The default of a node without `--kubeconfig`, if it is a different one. */
+  readonly standaloneDefault?: unknown;
+  /** The field whose value in the file is the default, if the file sets that field. */
+  readonly defaultFrom?: string;
+  /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` stand for the defaults. */
+  readonly effect?: string;
+  /** The reason why the field has no effect. One warning at the start lists all such fields that the file sets. */
+  readonly ignored?: string;
+  readonly flag?: Flag;
+  /** The kubelet's flag for the field, which this node does not have. */
+  readonly missingFlag?: string;
+  /**
+   * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any other
+   * field they mean the default, and /configz leaves them out.
+   */
+  readonly keepsZero?: true;
+  /** Whether /configz leaves out the default, as a kubelet does if Go's field stays nil. */
+  readonly hidesDefault?: true;
+  /** Whether a relative path in the file starts at the directory of the file. */
+  readonly isPath?: true;
+  /** Whether the value may contain a password or a token. */
+  readonly isSecret?: true;
+  /** Whether a file must have the field. */
+  readonly isRequired?: true;
+}
+
+export interface Flag {
+  /** The flag's name, e.g. `--max-pods`. A setting without a field is named after its flag instead. */
+  readonly name?: string;
+  /** The short form, e.g. `-v`. */
+  readonly short?: string;
+  /** The value as the help shows it: `<number>`, or `[boolean]` for one that defaults to true. Undefined for a mere switch. */
+  readonly argument?: string;
+  /** The description in the help, with the same placeholders as `effect`. */
+  readonly help: string;
+  /** The text for `{default}` in the help of `up`, which has directories and a runtime of its own. */
+  readonly upDefault?: string;
+  /** The type of the value on the command line, if it is written differently than in a file. */
+  readonly type?: z.ZodMiniType;
+  /** The command that has the flag. Undefined if both have it. */
+  readonly command?: 'run' | 'up';
+  /** Whether an empty value counts as unset. Any other flag takes precedence over the file even if it is empty. */
+  readonly emptyIsUnset?: true;
+  /** Whether repeated values are joined with commas. */
+  readonly repeats?: true;
+}
+
+/** A field whose value is a map of fields. */
+export interface Group {
+  readonly fields: Settings;
+  readonly effect?: string;
+  readonly ignored?: string;
+  /** Whether /configz leaves out the group if the file does not set it. */
+  readonly hidesDefault?: true;
+}
+
+/** Settings by the names of their fields, or of their flags if they have no field. */
+export interface Settings {
+  readonly [name: string]: Setting | Group;
+}
+
+/** Declares settings, and keeps the names and types of each. */
+export const declareSettings = <const S extends Settings>(settings: S): S => settings;
+
+export const isGroup = (entry: Setting | Group): entry is Group => 'fields' in entry;
+
+/** Whether a setting is a field of a KubeletConfiguration, as its name tells. */
+export const isField = (name: string): boolean => !name.startsWith('--');
+
+type FieldName<K> = K extends `--${string}` ? never : K;
+
+type SchemaOf<E> = E extends { readonly fields: infer F }
+  ? z.ZodMiniObject<ShapeOf<F>, z.core.$strict>
+  : E extends { readonly type: infer T extends z.ZodMiniType }
+    ? T
+    : never;
+
+/** The shape of the schema of a file with these settings. */
+export type ShapeOf<S> = {
+  [K in keyof S as FieldName<K>]: S[K] extends { readonly isRequired: true }
+    ? SchemaOf<S[K]>
+    : z.ZodMiniOptional<SchemaOf<S[K]>>;
+};
+
+/** The fields of a file with these settings, as parsed. */
+export type FieldsOf<S> = z.output<z.ZodMiniObject<ShapeOf<S>, z.core.$strict>>;
+
+type FlagName<K, E> = E extends { readonly flag: infer F }
+  ? F extends { readonly name: infer N }
+    ? N & string
+    : K
+  : never;
+
+type FlagValue<E> = E extends { readonly flag: { readonly type: infer T extends z.ZodMiniType } }
+  ? z.output<T>
+  : E extends { readonly type: infer T extends z.ZodMiniType }
+    ? z.output<T>
+    : never;
+
+type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never;
+
+type GroupFlags<S> = UnionToIntersection<
+  { [K in keyof S]: S[K] extends { readonly fields: infer F } ? FlagsOf<F> : unknown }[keyof S]
+>;
+
+/** The flags of these settings, as parsed, by their names. */
+export type FlagsOf<S> = { [K in keyof S as FlagName<K, S[K]>]?: FlagValue<S[K]> | undefined } & GroupFlags<S>;
+
+type FieldValue<E> = E extends { readonly type: infer T extends z.ZodMiniType } ? z.output<T> : never;
+
+type ValueOf<E> = E extends { readonly fields: infer F }
+  ? ValuesOf<F>
+  : E extends { readonly default: unknown }
+    ? E extends { readonly keepsZero: true }
+      ? FieldValue<E> | FlaggedValue<E>
+      : Exclude<FieldValue<E> | FlaggedValue<E>, ''>
+    : FieldValue<E> | FlaggedValue<E> | undefined;
+
+type FlaggedValue<E> = E extends { readonly flag: unknown } ? FlagValue<E> : never;
+
+/** The values in effect: of the flags, else of the file, else the defaults. */
+export type ValuesOf<S> = { readonly [K in keyof S]: ValueOf<S[K]> };

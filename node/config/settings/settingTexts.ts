@@ -1,0 +1,26 @@
+/** The texts about settings in the help and in docs/reference.md. */
+import { isGroup, type Setting, type Settings } from './setting.ts';
+
+/**
+ * Replaces the placeholders of a text by the defaults of a setting: `{default}`, `{standalone}`, and in the text of a group
+ * the path of a field, e.g. `{webhook.cacheTTL}`. `texts` take precedence.
+ */
+export function withDefaults(
+  text: string,
+  entry: Settings[string],
+  texts: Readonly<Record<string, string>> = {},
+): string {
+  return text.replaceAll(/\{([\w.]+)\}/g, (_, name: string) => texts[name] ?? defaultText(entry, name));
+}
+
+function defaultText(entry: Settings[string], name: string): string {
+  if (isGroup(entry)) {
+    const [field = '', ...rest] = name.split('.');
+    const member = entry.fields[field];
+    if (member === undefined) throw new Error(`there is no field ${name}`);
+    return defaultText(member, rest.length > 0 ? rest.join('.') : 'default');
+  }
+  return valueText(name === 'standalone' ? entry.standaloneDefault : entry.default);
+}
+
+const valueText = (value: Setting['default']): string => (value === undefined ? 'none' : String(value));

@@ -1,0 +1,73 @@
+/** The values of all settings in effect: of the flags, else of the file, else the defaults. */
+import * as z from 'zod/mini';
+import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';
+import { isGroup, type Setting, type Settings, type ValuesOf } from './setting.ts';
+
+export interface SettingValues extends ValuesOf<AllSettings> {}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The user's configuration. */
+interface Configured {
+  readonly flags: Values;
+  /** The fields of the file, or of the part of it that a group stands for. */
+  readonly fields: Values;
+}
+
+/**
+ * Returns the value of every setting, with durations in milliseconds. `defaults` are those of the command, which take
+ * precedence over the ones of the table.
+ */
+export function settingValues({
+  flags,
+  file = {},
+  defaults = {},
+}: {
+  readonly flags: Flags;
+  readonly file?: Partial<KubeletFields> | undefined;
+  readonly defaults?: Partial<SettingValues>;
+}): SettingValues {
+  // Safe cast: each value is one that the type of the setting has returned.
+  return valuesIn(allSettings(), { flags, fields: file }, defaults) as SettingValues;
+}
+
+function valuesIn(settings: Settings, configured: Configured, defaults: Values): Values {
+  const { flags, fields } = configured;
+  const entries = Object.entries(settings).map(([name, entry]) => {
+    if (isGroup(entry)) return [name, valuesIn(entry.fields, { flags, fields: asFields(fields[name]) }, {})];
+    const value = configuredValue(name, settings, configured) ?? defaults[name];
+    return [name, value ?? defaultValue(entry, isStandalone(flags))];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Returns the fields of a group, which are none if the file does not set it. */
+export const asFields = (value: unknown): Values =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+
+/** Returns the value that a flag or the file sets. Undefined if neither does. */
+export function configuredValue(name: string, settings: Settings, configured: Configured): unknown {
+  const setting = settings[name];
+  if (setting === undefined || isGroup(setting)) return undefined;
+  const { flag, keepsZero, defaultFrom } = setting;
+  const flagged = flag && configured.flags[flag.name ?? name];
+  if (flagged !== undefined && !(flag?.emptyIsUnset && flagged === '')) return flagged;
+  const field = configured.fields[name];
+  if (field !== undefined && (keepsZero || !isZero(field))) return field;
+  return defaultFrom === undefined ? undefined : configuredValue(defaultFrom, settings, configured);
+}
+
+/** Whether a value is the zero value of Go, as JSON has it. An empty list or map is a value of its own. */
+const isZero = (value: unknown): boolean => value === 0 || value === '' || value === '0s';
+
+export const isStandalone = (flags: Values): boolean => flags['--kubeconfig'] === undefined;
+
+/** Returns the default as written in a file, on a node with or without a cluster. */
+export const writtenDefault = ({ default: inCluster, standaloneDefault }: Setting, standalone: boolean): unknown =>
+  standalone && standaloneDefault !== undefined ? standaloneDefault : inCluster;
+
+/** Returns the default as the type of the setting parses it. */
+export function defaultValue(setting: Setting, standalone: boolean): unknown {
+  const written = writtenDefault(setting, standalone);
+  return written === undefined ? undefined : z.parse(setting.type, written);
+}

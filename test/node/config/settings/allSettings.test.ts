@@ -1,0 +1,133 @@
+/** The table of settings is complete, and nothing repeats it. */
+import { describe, expect, test } from '@jest/globals';
+import { compileValues } from '../../../../node/config/nodeConfig.ts';
+import { allSettings, flagSettings } from '../../../../node/config/settings/allSettings.ts';
+import { missingFlags } from '../../../../node/config/settings/missingFlags.ts';
+import { isField, isGroup, type Setting, type Settings } from '../../../../node/config/settings/setting.ts';
+import { defaultValue, settingValues, writtenDefault } from '../../../../node/config/settings/settingValues.ts';
+import { productFiles } from '../../../support/tree.ts';
+import { KUBELET_FIELDS, KUBELET_FLAGS } from './kubeletNames.ts';
+
+interface Entry {
+  readonly path: string;
+  readonly setting: Setting;
+}
+
+/** The settings with the paths of their fields. */
+const settingsIn = (settings: Settings, path = ''): readonly Entry[] =>
+  Object.entries(settings).flatMap(([name, entry]) =>
+    isGroup(entry) ? settingsIn(entry.fields, `${path}${name}.`) : [{ path: `${path}${name}`, setting: entry }],
+  );
+const table: Settings = allSettings();
+const settings = settingsIn(table);
+
+describe('the table has everything that a kubelet 1.36 has', () => {
+  test('every field of a KubeletConfiguration; the others are marked as not of a kubelet', () => {
+    const fields = settings.map(({ path }) => path).filter(isField);
+    expect(fields).toEqual(expect.arrayContaining([...KUBELET_FIELDS]));
+    const own = fields.filter((path) => !KUBELET_FIELDS.includes(path));
+    expect(own).toEqual(['imagePullTimeout', 'slowImagePullAfter', 'draManagerReconcilePeriod']);
+  });
+
+  test('every flag, or why it is missing', () => {
+    // commander adds these.
+    const ofCommands = ['--help', '--version'];
+    const named = [...flagSettings().map(({ name }) => name), ...missingFlags().map(({ name }) => name), ...ofCommands];
+    expect(named.toSorted()).toEqual([...new Set(named)].toSorted());
+    expect(KUBELET_FLAGS.map((flag) => `--${flag}`).filter((flag) => !named.includes(flag))).toEqual([]);
+    const missing = missingFlags().map(({ name }) => name.slice(2));
+    expect(missing.filter((flag) => !KUBELET_FLAGS.includes(flag))).toEqual([]);
+  });
+});
+
+describe('each setting', () => {
+  test.each(settings.filter(({ path }) => isField(path)))('$path says its effect or why it has none', ({ path }) => {
+    const [name = ''] = path.split('.');
+    const texts = [table[name]?.effect, table[name]?.ignored];
+    expect(texts.filter((text) => text !== undefined)).toHaveLength(1);
+  });
+
+  test.each(settings)('$path has a default of its own type', ({ setting }) => {
+    for (const standalone of [true, false]) expect(() => defaultValue(setting, standalone)).not.toThrow();
+  });
+});
+
+/** The settings whose values the compiled configuration does not contain, because the commands use the flags. */
+const OF_COMMANDS = ['--config', '--take-over', '--state-dir', 'apiVersion', 'kind'];
+
+test('those with an effect are the ones that are compiled', () => {
+  const values = settingValues({ flags: { '--kubeconfig': '/k', '--manifest-url': 'http://localhost/' } });
+  const read = new Set<string>(OF_COMMANDS);
+  const watched = new Proxy(values, {
+    get: (target, name) => {
+      if (typeof name === 'string') read.add(name);
+      return Reflect.get(target, name);
+    },
+  });
+  compileValues(watched, { hostname: 'h', addresses: [], rootDirectory: '/r', given: { flags: {}, file: {} } });
+  const withEffect = Object.entries(table).filter(([name, { effect }]) => !isField(name) || effect !== undefined);
+  expect([...read].toSorted()).toEqual(withEffect.map(([name]) => name).toSorted());
+});
+
+/** Numbers and words that are defaults, but mean other things elsewhere, too. */
+const COMMON = [
+  '-1 0 1 2 5 10 14 15 50 80 100 5000 10000 30000 60000 120000 300000 3600000 20000 127.0.0.1 0.0.0.0 text none container pods',
+  'cgroupfs Webhook kubelet.config.k8s.io/v1beta1',
+].flatMap((line) => line.split(' '));
+
+/** The defaults as they could be written in the code: as in a file, and as parsed. */
+const literals = new Map(
+  settings.flatMap(({ path, setting }) =>
+    [true, false].flatMap((standalone) =>
+      [writtenDefault(setting, standalone), defaultValue(setting, standalone)]
+        .filter((value) => typeof value === 'number' || typeof value === 'string')
+        .map((value) => [String(value), path] as const),
+    ),
+  ),
+);
+
+/** A file's lines without comments. */
+const codeOf = (text: string): readonly string[] =>
+  text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)\/\/.*$/, ''));
+
+const LITERAL = /'([^']*)'|(?<![\w.])(-?\d[\d_]*(?:\.\d+)?)(?![\w.])/g;
+
+const ofNode = productFiles.filter(({ file }) => /^(node|cli|scripts)\//.test(file));
+
+describe('a default is written once', () => {
+  test('its value is nowhere else in the code of the node and of the command line', () => {
+    const repeated = ofNode
+      .filter(({ file }) => !file.startsWith('node/config/settings/'))
+      .flatMap(({ file, text }) =>
+        codeOf(text).flatMap((line, index) =>
+          [...line.matchAll(LITERAL)]
+            .map(([, word, number = '']) => word ?? number.replaceAll('_', ''))
+            .filter((literal) => literals.has(literal) && literal !== '' && !COMMON.includes(literal))
+            .map((literal) => `${file}:${index + 1}: ${literal} is the default of ${literals.get(literal)}`),
+        ),
+      );
+    expect(repeated).toEqual([]);
+  });
+
+  test('no value of a setting is replaced by a literal when it is compiled', () => {
+    const fallback = /\bvalues[.[][^?|]*(\?\?|\|\|) \(?('[^']+'|-?\d|true\b|[A-Z][A-Z_]+\b)/;
+    const found = ofNode
+      .filter(({ file }) => /^node\/config\/[^/]+$/.test(file))
+      .flatMap(({ file, text }) =>
+        codeOf(text)
+          .filter((line) => fallback.test(line))
+          .map((line) => `${file}:${line}`),
+      );
+    expect(found).toEqual([]);
+  });
+
+  test('no text of the help repeats it: a placeholder stands for it', () => {
+    const repeated = settings.filter(({ setting: { default: byDefault, effect, flag } }) =>
+      [effect, flag?.help].some((text) => byDefault !== undefined && text?.includes(`(default: ${byDefault}`)),
+    );
+    expect(repeated.map(({ path }) => path)).toEqual([]);
+  });
+});
