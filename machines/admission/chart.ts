@@ -2,7 +2,7 @@
  * Admission to the node. Records what was admitted (allocated) for each pod; each request says what is desired. Every
  * pod of the node is admitted here, one at a time, in order of arrival.
  */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
@@ -95,7 +95,7 @@ export const admissionMachine = setup({
     startReadingNode: assign(({ context }) => asking(context)),
     recordNodeRead: assign(({ context, event }) => answered(context, seenIn(event))),
     recordRequest: assign(({ context, event }) => {
-      if (event.type !== 'admission.request') return {};
+      assertEvent(event, 'admission.request');
       const { uid, fullName, pod, requests, allocated, adopted, isOver = false, holder } = event;
       const known = entryOf(context, uid);
       const entry: AdmissionEntry = {
@@ -114,7 +114,7 @@ export const admissionMachine = setup({
       return { ...now, waiting: put(now.waiting, withName(now, request)) };
     }),
     recordEnding: assign(({ context, event }) => {
-      if (event.type !== 'admission.addEnding') return {};
+      assertEvent(event, 'admission.addEnding');
       const { uid, fullName, requests } = event;
       const allocated = entryOf(context, uid)?.allocated ?? requests;
       const entry = { uid, fullName, desired: null, allocated, holdsName: true, preempted: false };
@@ -145,28 +145,32 @@ export const admissionMachine = setup({
       if (now !== context) enqueue.assign(now);
     }),
     recordLeaving: assign(({ context, event }) => {
-      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
+      assertEvent(event, 'admission.leave');
+      const entry = entryOf(context, event.uid);
       return entry === undefined ? {} : withEntry(withoutRequests(context, entry.uid), { ...entry, desired: null });
     }),
     releaseAllButPorts: assign(({ context, event }) => {
-      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
+      assertEvent(event, 'admission.containersStopped');
+      const entry = entryOf(context, event.uid);
       if (entry === undefined) return {};
       const left = { ...entry, desired: null, allocated: portsOf(entry.allocated) };
       return reopened(withEntry(context, left), entry.uid);
     }),
     settle: assign(({ context, event }) => {
-      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
+      assertEvent(event, 'admission.settle');
+      const entry = entryOf(context, event.uid);
       if (entry === undefined) return {};
       return reopened(withEntry(context, { ...entry, allocated: null, preempted: false }), entry.uid);
     }),
     recordNode: assign(({ context, event }) => {
-      if (event.type !== 'admission.nodeChanged') return {};
+      assertEvent(event, 'admission.nodeChanged');
       const { capacity = context.capacity, node } = event;
       return { ...reopened(context), capacity, node: { ...context.node, ...node } };
     }),
-    release: assign(({ context, event }) =>
-      'uid' in event ? reopened(withoutEntry(context, event.uid), event.uid) : {},
-    ),
+    release: assign(({ context, event }) => {
+      assertEvent(event, 'admission.release');
+      return reopened(withoutEntry(context, event.uid), event.uid);
+    }),
   },
 }).createMachine({
   id: 'admission',

@@ -1,5 +1,5 @@
 /** A certificate managed by the node: requested if missing, and renewed in time with a new key. */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { type AlternativeNames, coversNames, NO_NAMES } from '../../kubernetes/node/alternativeNames.ts';
@@ -90,14 +90,21 @@ const certificateSetup = setup({
     /** A kubelet does not request a serving certificate without an IP address either. */
     isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
     isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
-    fitsNoMore: ({ context: { nodeName, name, certificate }, event }) =>
-      event.type === 'certificate.namesChanged' && !isFitting({ nodeName, name, names: event.names }, certificate),
+    fitsNoMore: ({ context: { nodeName, name, certificate }, event }) => {
+      assertEvent(event, 'certificate.namesChanged');
+      return !isFitting({ nodeName, name, names: event.names }, certificate);
+    },
     /** The pending request no longer covers all names that are needed. */
-    isOutdated: ({ context: { request }, event }) =>
-      event.type === 'certificate.namesChanged' && !coversNames(request.names, event.names),
+    isOutdated: ({ context: { request }, event }) => {
+      assertEvent(event, 'certificate.namesChanged');
+      return !coversNames(request.names, event.names);
+    },
   },
   actions: {
-    recordNames: assign(({ event }) => (event.type === 'certificate.namesChanged' ? { names: event.names } : {})),
+    recordNames: assign(({ event }) => {
+      assertEvent(event, 'certificate.namesChanged');
+      return { names: event.names };
+    }),
     recordCertificate: assign(({ context: { rotates }, event }) => {
       const { certificate, chance = 0, at = 0 } = answerIn(event);
       if (!certificate) return { failure: undefined };

@@ -1,5 +1,5 @@
 /** One container of a pod, over all its restarts. Its pod tells it when its turn to start has come. */
-import { assign } from 'xstate';
+import { assertEvent, assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext, leftOfBackOff } from './context.ts';
 import { knownAgain } from './otherId.ts';
@@ -30,15 +30,16 @@ const chartSetup = containerSetup
   .extend({
     guards: {
       removesContainer: ({ context }) => context.removesContainer,
-      hasNewId: ({ context, event }) =>
-        event.type === 'runtime.containerObserved' &&
-        event.container !== null &&
-        Object.keys(knownAgain(context, event.container)).length > 0,
+      hasNewId: ({ context, event }) => {
+        assertEvent(event, 'runtime.containerObserved');
+        return event.container !== null && Object.keys(knownAgain(context, event.container)).length > 0;
+      },
     },
     actions: {
-      takeSandbox: assign(({ event }) =>
-        event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},
-      ),
+      takeSandbox: assign(({ event }) => {
+        assertEvent(event, 'sandbox.ready');
+        return { sandbox: event.sandbox, former: undefined };
+      }),
     },
   });
 

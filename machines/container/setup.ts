@@ -1,6 +1,6 @@
 /** Types, ports, guards and actions that several regions of the container's chart share. */
 
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import {
   type EventMessages,
   involvedPod,
@@ -73,13 +73,14 @@ export const containerSetup = setup({
   },
   guards: {
     wasNeverCreated: ({ context }) => context.id === undefined,
-    changesIdentity: ({ context, event }) =>
-      event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
-    showsExit: ({ context, event }) =>
-      event.type === 'runtime.containerObserved' &&
-      event.container !== null &&
-      isPresent(context, event.container) &&
-      hasEnded(event.container.state),
+    changesIdentity: ({ context, event }) => {
+      assertEvent(event, 'container.update');
+      return identityOf({ ...context, pod: event.pod }) !== identityOf(context);
+    },
+    showsExit: ({ context, event }) => {
+      assertEvent(event, 'runtime.containerObserved');
+      return event.container !== null && isPresent(context, event.container) && hasEnded(event.container.state);
+    },
     /**
      * A call about the container was still in flight when its exit was observed. The exit counts whatever the call
      * returns.
@@ -115,7 +116,7 @@ export const containerSetup = setup({
       ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
     })),
     loseSandbox: assign(({ context, event }) => {
-      if (event.type !== 'sandbox.lost') return {};
+      assertEvent(event, 'sandbox.lost');
       const isFromEarlierSandbox = context.id === undefined ? undefined : true;
       return { sandbox: undefined, former: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
     }),
@@ -126,7 +127,7 @@ export const containerSetup = setup({
       if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
     }),
     update: assign(({ context, event }) => {
-      if (event.type !== 'container.update') return {};
+      assertEvent(event, 'container.update');
       const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!isAnother) return { pod: event.pod, volumes: event.volumes };
       // Different resources may fix the crash, so the back-off starts over (C7). A kubelet counts the start of a
@@ -139,17 +140,20 @@ export const containerSetup = setup({
       context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false },
     ),
     requireRecreation: assign({ onEnd: 'recreate' }),
-    stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
-    recordEnd: assign(({ event }) =>
-      event.type === 'runtime.containerObserved' && event.container !== null
+    stopForGood: assign(({ context, event }) => {
+      assertEvent(event, 'container.stop');
+      return stopRequest(context, event);
+    }),
+    recordEnd: assign(({ event }) => {
+      assertEvent(event, 'runtime.containerObserved');
+      return event.container !== null
         ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
-        : {},
-    ),
-    adoptNewId: assign(({ context, event }) =>
-      event.type === 'runtime.containerObserved' && event.container !== null
-        ? knownAgain(context, event.container)
-        : {},
-    ),
+        : {};
+    }),
+    adoptNewId: assign(({ context, event }) => {
+      assertEvent(event, 'runtime.containerObserved');
+      return event.container !== null ? knownAgain(context, event.container) : {};
+    }),
     stopProbes: enqueueActions(({ enqueue }) => {
       for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
     }),

@@ -1,5 +1,5 @@
 /** The image machine's context, ports, guards and actions. The chart is in chart.ts. */
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
@@ -90,8 +90,10 @@ export const imageSetup = setup({
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
     mayNotPull: ({ context }) => context.policy === 'Never',
     /** Another container may have pulled the image while this one waited for its slot. */
-    mayBePresent: ({ context, event }) =>
-      event.type === 'slot.granted' && event.waited === true && context.policy !== 'Always',
+    mayBePresent: ({ context, event }) => {
+      assertEvent(event, 'slot.granted');
+      return event.waited === true && context.policy !== 'Always';
+    },
     /** The runtime became unavailable during the pull, which says nothing about the image. */
     wasInterrupted: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
@@ -121,7 +123,10 @@ export const imageSetup = setup({
       enqueue.assign({ imageRef: imageRef ?? '' });
       for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
     }),
-    update: assign(({ event }) => (event.type === 'image.update' ? { pod: event.pod } : {})),
+    update: assign(({ event }) => {
+      assertEvent(event, 'image.update');
+      return { pod: event.pod };
+    }),
     recordCheckFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
       return setback(context, failure, inspectReason(context.image, failure));
@@ -151,7 +156,10 @@ export const imageSetup = setup({
       subject: `${context.pod.metadata.uid} ${context.image}`,
       holder: pathOf(self),
     })),
-    recordLimit: assign(({ event }) => ({ limitMs: event.type === 'slot.granted' ? event.limitMs : undefined })),
+    recordLimit: assign(({ event }) => {
+      assertEvent(event, 'slot.granted');
+      return { limitMs: event.limitMs };
+    }),
     releaseSlot: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: context.key })),
   },
 });

@@ -2,7 +2,7 @@
  * Limits concurrent work on the node. Slots are granted in the order in which pods arrived, and `explain` shows the
  * queue.
  */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { actorAt } from '../shared/actorRefs.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts';
@@ -101,19 +101,22 @@ export const limiterMachine = setup({
   },
   actors: { timer: timerPort() },
   guards: {
-    isKnown: ({ context, event }) =>
-      event.type === 'slot.request' && [...context.held, ...context.queue].some(({ key }) => key === event.key),
+    isKnown: ({ context, event }) => {
+      assertEvent(event, 'slot.request');
+      return [...context.held, ...context.queue].some(({ key }) => key === event.key);
+    },
     hasRoom: ({ context }) => hasSlots(context),
     canGrant: ({ context }) => nextOf(context) !== undefined,
     isFull: ({ context }) => !hasSlots(context),
     isFullForNow: ({ context }) => !hasSlots(context) && context.slowAfterMs !== undefined,
   },
   actions: {
-    enqueue: assign(({ context, event }) =>
-      event.type === 'slot.request' ? { queue: enqueued(context.queue, event) } : {},
-    ),
+    enqueue: assign(({ context, event }) => {
+      assertEvent(event, 'slot.request');
+      return { queue: enqueued(context.queue, event) };
+    }),
     release: assign(({ context, event }) => {
-      if (event.type !== 'slot.release' && event.type !== 'slot.forget') return {};
+      assertEvent(event, ['slot.release', 'slot.forget']);
       const drop = ({ key }: SlotRequest) =>
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
       return { held: without(context.held, drop), queue: without(context.queue, drop) };

@@ -3,7 +3,7 @@
  * runs by itself. It is updated and removed with the static pod. Whatever happens to it, the static pod continues to
  * run.
  */
-import { assign, not, setup } from 'xstate';
+import { assertEvent, assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
@@ -85,7 +85,10 @@ const mirrorSetup = setup({
     isWanted: ({ context }: Args) => context.facts.pod !== null,
   },
   actions: {
-    record: assign(({ event }) => (event.type === 'mirror.changed' ? { facts: event.facts } : {})),
+    record: assign(({ event }) => {
+      assertEvent(event, 'mirror.changed');
+      return { facts: event.facts };
+    }),
     recordDone: assign({ failure: undefined, waitMs: INITIAL_RETRY_MS }),
     startRemoval: assign(({ context }) => ({ removing: seenNow(context)?.uid ?? '' })),
     recordRemoved: assign(({ context: { removing } }) => ({ removed: removing })),

@@ -2,7 +2,7 @@
  * The node. Routes facts from sources and the runtime to the pods that they concern, and makes no decisions about a
  * single pod.
  */
-import { assign, enqueueActions, sendTo } from 'xstate';
+import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
@@ -42,26 +42,31 @@ const chartSetup = nodeSetup
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
       /** Without runtime events or the ticker, which triggers the rebuilding of broken pods, the agent cannot work. */
-      needsFeed: ({ event }) => event.type === 'feed.ended' && NEEDED.includes(event.feed),
-      hasReturned: ({ context, event }) =>
-        event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+      needsFeed: ({ event }) => {
+        assertEvent(event, 'feed.ended');
+        return NEEDED.includes(event.feed);
+      },
+      hasReturned: ({ context, event }) => {
+        assertEvent(event, 'runtime.healthChanged');
+        return event.health.ready && !context.health.ready;
+      },
     },
     actions: {
       recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
         for (const event of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(event);
       }),
       routeStatus: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'status.changed') return;
+        assertEvent(event, 'status.changed');
         for (const name of context.sinks) enqueue.sendTo(sinkId(name), event);
       }),
       forwardFacts: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'node.factsChanged') return;
+        assertEvent(event, 'node.factsChanged');
         const { allocatable = context.allocatable, admissionNode: own } = event;
         const changed = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'runtime.healthChanged') return;
+        assertEvent(event, 'runtime.healthChanged');
         const { health } = event;
         enqueue.assign({ health });
         const { strictGroups } = health;
@@ -74,7 +79,7 @@ const chartSetup = nodeSetup
         }
       }),
       preempt: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'admission.preempting') return;
+        assertEvent(event, 'admission.preempting');
         for (const uid of event.uids) {
           const pod = lookUp(context.pods, uid)?.pod;
           if (pod === undefined) continue;
@@ -82,16 +87,15 @@ const chartSetup = nodeSetup
           enqueue.emit({ type: 'decision.counted', decision: 'preempted', uid, resource: event.resource });
         }
       }),
-      recordUnread: assign(({ context, event }) =>
-        event.type === 'config.sourceUnread'
-          ? {
-              unread: [...context.unread, event.source],
-              problems: { ...context.problems, [event.source]: event.problems },
-            }
-          : {},
-      ),
+      recordUnread: assign(({ context, event }) => {
+        assertEvent(event, 'config.sourceUnread');
+        return {
+          unread: [...context.unread, event.source],
+          problems: { ...context.problems, [event.source]: event.problems },
+        };
+      }),
       routeContainer: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'runtime.containerSeen') return;
+        assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const seen = lookUp(context.observed, container.podUid);
         // If another agent has a sandbox of the pod, the container may belong to that agent. The next list shows it.
@@ -99,7 +103,7 @@ const chartSetup = nodeSetup
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
       routeObjects: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'cluster.objectsChanged') return;
+        assertEvent(event, 'cluster.objectsChanged');
         for (const uid of event.uids)
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
       }),

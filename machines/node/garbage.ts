@@ -2,7 +2,7 @@
  * Garbage collection of the node. At the start and then once a minute it removes dead containers and old sandboxes, and
  * finds leftover files of unknown pods.
  */
-import { assign, emit, sendTo, setup } from 'xstate';
+import { assertEvent, assign, emit, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import {
   type EventMessage,
@@ -47,7 +47,10 @@ export const garbageMachine = setup({
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
     ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
-    record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
+    record: assign(({ event }) => {
+      assertEvent(event, 'garbage.found');
+      return { found: event.found };
+    }),
     forgetFound: assign({ found: NOTHING }),
   },
 }).createMachine({

@@ -1,5 +1,5 @@
 /** Log rotation of the node's running containers, at regular intervals. */
-import { assign, sendTo, setup } from 'xstate';
+import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
@@ -32,7 +32,10 @@ export const logRotationMachine = setup({
   actions: {
     ask: sendTo(parent<LogsReport>(), { type: 'logs.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
-    record: assign(({ event }) => (event.type === 'logs.found' ? { logs: event.logs } : {})),
+    record: assign(({ event }) => {
+      assertEvent(event, 'logs.found');
+      return { logs: event.logs };
+    }),
   },
 }).createMachine({
   id: 'logRotation',

@@ -1,5 +1,5 @@
 /** Mirror pods of the node's static pods. Each name that has or needs a mirror pod has an actor. */
-import { enqueueActions } from 'xstate';
+import { assertEvent, enqueueActions } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -79,7 +79,7 @@ const actions = {
   }),
   /** The sinks report the status of a static pod whose mirror pod has just appeared. */
   recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActs) => {
-    if (event.type !== 'config.mirrorsChanged') return;
+    assertEvent(event, 'config.mirrorsChanged');
     const { mirrors } = event;
     const isNew = ({ uid }: ObservedMirror) => context.mirrors.seen.every((known) => known.uid !== uid);
     enqueue.assign({ mirrors: { ...context.mirrors, seen: mirrors } });

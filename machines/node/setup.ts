@@ -1,5 +1,5 @@
 /** Types, children, feeds, guards and actions that several regions of the node's chart share. */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -134,12 +134,13 @@ export const nodeSetup = setup({
       for (const each of invalidPods(context, event)) enqueue.emit(each);
       enqueue.assign(sourceChanges(context, event));
     }),
-    recordObserved: assign(({ context, event }) =>
-      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
-    ),
+    recordObserved: assign(({ context, event }) => {
+      assertEvent(event, 'runtime.podsObserved');
+      return { observed: withObserved(context, event.pods), heardAt: event.at };
+    }),
     recordFact: assign(({ context, event }) => factChanges(context, event)),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'runtime.podsObserved') return;
+      assertEvent(event, 'runtime.podsObserved');
       for (const shown of event.pods) {
         const pod = ownPartOf(context, shown);
         if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });

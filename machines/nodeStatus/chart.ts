@@ -1,5 +1,5 @@
 /** The node status, reported to the cluster on change and at regular intervals. */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeStatusEvent } from '../shared/events.ts';
@@ -41,7 +41,10 @@ export const nodeStatusMachine = setup({
   actors: { putNodeStatus: port('putNodeStatus'), timer: timerPort() },
   guards: {
     isStale: ({ context }) => context.isStale,
-    isReady: ({ event }) => event.type === 'node.changed' && event.isReady,
+    isReady: ({ event }) => {
+      assertEvent(event, 'node.changed');
+      return event.isReady;
+    },
   },
   actions: {
     markStale: assign({ isStale: true }),

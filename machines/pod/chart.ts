@@ -1,5 +1,5 @@
 /** One pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
-import { assign, enqueueActions, sendTo } from 'xstate';
+import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { affectedByChange } from '../../kubernetes/lifecycle/update.ts';
@@ -37,7 +37,10 @@ const chartSetup = podSetup
   .extend({
     guards: {
       /** The pod's phase at the API server is terminal already, as the node has reported. */
-      isKnownToServer: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
+      isKnownToServer: ({ event }) => {
+        assertEvent(event, 'pod.terminate');
+        return event.termination.reason === 'EndedElsewhere';
+      },
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
       isKillLimitStale: ({ context }) => killUntil(context) !== context.killUntil,
     },
@@ -67,16 +70,18 @@ const chartSetup = podSetup
       }),
       sendBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
       recordRewanted: assign({ isRewanted: true }),
-      recordConditions: assign(({ event }) =>
-        event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},
-      ),
+      recordConditions: assign(({ event }) => {
+        assertEvent(event, 'pod.conditionsChanged');
+        return { conditions: event.conditions };
+      }),
       recordVolume: assign(({ context, event }) => {
-        if (event.type !== 'volume.changed') return {};
+        assertEvent(event, 'volume.changed');
         const { name, lifecycle, mounted } = event;
         return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mounted ? { mounted } : {}) } } };
       }),
       recordContainer: assign(({ context, event }) => {
-        if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
+        assertEvent(event, 'container.changed');
+        if (!Object.hasOwn(context.containers, event.name)) return {};
         return {
           containers: withLifecycles(context, new Map([[event.name, event.lifecycle]])),
           ...(event.id === undefined || lookUp(context.containerIds, event.name) === event.id
@@ -85,13 +90,15 @@ const chartSetup = podSetup
           endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
         };
       }),
-      recordNetwork: assign(({ event }) =>
-        event.type === 'runtime.networkChanged' ? { networkNotReady: event.networkNotReady } : {},
-      ),
+      recordNetwork: assign(({ event }) => {
+        assertEvent(event, 'runtime.networkChanged');
+        return { networkNotReady: event.networkNotReady };
+      }),
       recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
       /** Sends the containers that already have an actor a volume that came with an update. */
       shareVolume: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
+        assertEvent(event, 'volume.changed');
+        if (event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
         const names = containersOf(pod.spec).map(({ container }) => container.name);
         const present = names.filter((name) => Object.hasOwn(containers, name));
@@ -102,7 +109,7 @@ const chartSetup = podSetup
       }),
       /** Sends the new metadata to the volumes and containers that expose a part of it that has changed. */
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'pod.metadataChanged') return;
+        assertEvent(event, 'pod.metadataChanged');
         const pod = { ...context.allocated, metadata: event.metadata };
         const { volumes, containers } = affectedByChange(context.allocated, pod);
         const names = containers.filter((each) => Object.hasOwn(context.containers, each));
@@ -129,7 +136,7 @@ const chartSetup = podSetup
       }),
       /** Applies a change of one container before the next full list. */
       observeContainer: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'runtime.containerSeen') return;
+        assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         enqueue.assign({ observed: withContainer(context.observed, container) });
         if (!Object.hasOwn(context.containers, container.name)) return;

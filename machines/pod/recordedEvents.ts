@@ -1,6 +1,8 @@
 /** Events of pods, with the kubelet's reasons and messages. */
 
+import { assertEvent } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
+import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -15,16 +17,16 @@ export const asFailed = (failure: Failure): EventMessage[] => failureEvent(failu
 export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${failure.message}`);
 
-export const refusal = (event: PodEvent): EventMessage[] =>
-  event.type === 'admission.refused' ? [warning(event.reason, event.message)] : [];
+export const refusal = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
 
 /** Terminations that the node or the cluster initiated have a message. */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,
-  params: ({ event }: { event: PodEvent }): EventMessage[] =>
-    event.type === 'pod.terminate' && event.termination.message !== undefined
-      ? [warning(event.termination.reason, event.termination.message)]
-      : [],
+  params: ({ event }: { event: PodEvent }): EventMessage[] => {
+    assertEvent(event, 'pod.terminate');
+    const { reason, message } = event.termination;
+    return message === undefined ? [] : [warning(reason, message)];
+  },
 };
 
 /** Recorded when a preempted pod takes too long to terminate. */

@@ -1,5 +1,5 @@
 /** Types, ports, guards and actions that several regions of the pod's chart share. */
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { sameValue } from '../../base/sameValue.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { fullName } from '../../kubernetes/api/staticPod.ts';
@@ -122,10 +122,14 @@ export const podSetup = setup({
   },
   guards: {
     mustTerminate: ({ context }) => context.termination !== undefined,
-    isDeadlineOver: ({ context, event }) =>
-      event.type === 'pod.deadlineExceeded' && event.deadline === context.activeUntil,
-    isKillLimitOver: ({ context, event }) =>
-      event.type === 'pod.killLimitExceeded' && event.deadline === context.killUntil,
+    isDeadlineOver: ({ context, event }) => {
+      assertEvent(event, 'pod.deadlineExceeded');
+      return event.deadline === context.activeUntil;
+    },
+    isKillLimitOver: ({ context, event }) => {
+      assertEvent(event, 'pod.killLimitExceeded');
+      return event.deadline === context.killUntil;
+    },
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
     changesNetworkMode: ({ context: { asked, allocated } }) =>
@@ -138,10 +142,13 @@ export const podSetup = setup({
       for (const event of recordedEvents(involvedPod(context.allocated), messages)) enqueue.emit(event);
     }),
     requestAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
-    desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
+    desire: assign(({ context, event }) => {
+      assertEvent(event, 'pod.update');
+      return wish(context, event.pod);
+    }),
     /** Metadata that others read has changed. No decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
-      if (event.type !== 'pod.metadataChanged') return {};
+      assertEvent(event, 'pod.metadataChanged');
       const { metadata } = event;
       const { desired, asked, allocated } = context;
       return {
@@ -150,12 +157,14 @@ export const podSetup = setup({
         allocated: { ...allocated, metadata },
       };
     }),
-    recordTermination: assign(({ context, event }) =>
-      event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
-    ),
-    recordExceededDeadline: assign(({ context, event }) =>
-      event.type === 'pod.deadlineExceeded' ? { termination: afterDeadline(context, event.at) } : {},
-    ),
+    recordTermination: assign(({ context, event }) => {
+      assertEvent(event, 'pod.terminate');
+      return { termination: mergeTermination(context.termination, event.termination) };
+    }),
+    recordExceededDeadline: assign(({ context, event }) => {
+      assertEvent(event, 'pod.deadlineExceeded');
+      return { termination: afterDeadline(context, event.at) };
+    }),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
     complete: assign(({ context }) => ({
       termination: {
@@ -247,7 +256,7 @@ export const podSetup = setup({
      * as absent.
      */
     observe: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'runtime.podObserved') return;
+      assertEvent(event, 'runtime.podObserved');
       const again = knownAgain(context, event.pod);
       enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod), ...again });
       const commands: Command[] = [];

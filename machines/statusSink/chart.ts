@@ -4,7 +4,7 @@
  * expensive for the sink, changes that nobody acts on wait a little, because they can often be combined with the next
  * change.
  */
-import { enqueueActions, not, setup } from 'xstate';
+import { assertEvent, enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -118,13 +118,18 @@ export const statusSinkMachine = setup({
     isSending: ({ context }) => context.sending.length > 0,
     hasFailed: ({ context }) => context.failed.length > 0,
     isGathering: ({ context }) => context.gathering.length > 0,
-    mayWait: ({ context: { due, patienceMs = 0 }, event }) =>
-      event.type === 'status.changed' && event.mayWait === true && patienceMs > 0 && !isAmong(due, event.uid),
-    hasDeferralElapsed: ({ event }) => event.type === 'timer.elapsed' && event.wait !== undefined,
+    mayWait: ({ context: { due, patienceMs = 0 }, event }) => {
+      assertEvent(event, 'status.changed');
+      return event.mayWait === true && patienceMs > 0 && !isAmong(due, event.uid);
+    },
+    hasDeferralElapsed: ({ event }) => {
+      assertEvent(event, 'timer.elapsed');
+      return event.wait !== undefined;
+    },
   },
   actions: {
     gather: enqueueActions(({ context: { gathering, failed, patienceMs = 0 }, event, enqueue }) => {
-      if (event.type !== 'status.changed') return;
+      assertEvent(event, 'status.changed');
       const { uid, version, isFirst = false } = event;
       const before = gathering.find((each) => each.uid === uid);
       const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MAX_CONCURRENT;
@@ -138,14 +143,15 @@ export const statusSinkMachine = setup({
       enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
     }),
     queueDeferred: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
-      if (event.type !== 'timer.elapsed' || event.wait === undefined) return;
+      assertEvent(event, 'timer.elapsed');
+      if (event.wait === undefined) return;
       const { wait: uid } = event;
       enqueue.stopChild(gatherId(uid));
       const gathered = gathering.filter((each) => each.uid === uid);
       enqueue.assign({ due: gathered.reduce(withDue, due), gathering: without(gathering, uid) });
     }),
     queue: enqueueActions(({ context: { due, gathering, failed }, event, enqueue }) => {
-      if (event.type !== 'status.changed') return;
+      assertEvent(event, 'status.changed');
       const { uid } = event;
       if (isAmong(gathering, uid)) enqueue.stopChild(gatherId(uid));
       enqueue.assign({

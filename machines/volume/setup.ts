@@ -1,6 +1,6 @@
 /** Context, ports, guards and actions of a volume's chart. The chart is in chart.ts. */
 
-import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
+import { assertEvent, assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { containersMounting } from '../../kubernetes/api/containers.ts';
 import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
@@ -164,7 +164,10 @@ export const volumeSetup = setup({
       if (event.type === 'image.changed' && !event.isDelayed) return;
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
-    update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
+    update: assign(({ event }) => {
+      assertEvent(event, 'volume.update');
+      return { pod: event.pod };
+    }),
     /** Recorded before the next state's own events. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
       for (const told of recordedEvents(involvedPod(context.pod), mountFailed(context, event))) enqueue.emit(told);
@@ -177,7 +180,10 @@ export const volumeSetup = setup({
       delayMs: 0,
       failure: mounted?.kind === 'path' ? mounted.failure : undefined,
     })),
-    recordImage: assign(({ event }) => (event.type === 'image.changed' ? imageProgress(event) : {})),
+    recordImage: assign(({ event }) => {
+      assertEvent(event, 'image.changed');
+      return imageProgress(event);
+    }),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },

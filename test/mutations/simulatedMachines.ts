@@ -254,8 +254,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'manifests-kept',
     breaks: 'a pod keeps each manifest that it has had',
     file: 'machines/pod/setup.ts',
-    find: '? wish(context, event.pod) : {}',
-    put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
+    find: 'return wish(context, event.pod);',
+    put: 'return { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] };',
     story: 24,
   },
   {

@@ -1,5 +1,5 @@
 /** A run has terminated. The restart rules decide whether (C5) and when (C7) the next one starts. */
-import { and } from 'xstate';
+import { and, assertEvent } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
@@ -70,8 +70,10 @@ function restOfBackOff(context: ContainerContext) {
 }
 
 const guards = {
-  changesBackOffKey: ({ context, event }: ContainerArgs) =>
-    event.type === 'container.update' && backOffKey({ ...context, pod: event.pod }) !== backOffKey(context),
+  changesBackOffKey: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'container.update');
+    return backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
+  },
   hasFailedToStart: ({ context }: ContainerArgs) => hasFailedToStart(context),
   wasStartRefused: ({ context: { id, run } }: ContainerArgs) =>
     hasRunReason(run?.reason, 'StartError') && run?.containerId === id,

@@ -1,5 +1,5 @@
 /** A container that has to be created: it waits for its turn, its volumes and its image. */
-import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
+import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
@@ -57,7 +57,10 @@ const guards = {
 const actions = {
   /** An update in place does not change the image. */
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-  recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? imageProgress(event) : {})),
+  recordImage: containerSetup.assign(({ event }) => {
+    assertEvent(event, 'image.changed');
+    return imageProgress(event);
+  }),
   forgetImage: containerSetup.assign(({ context }) => clearedImageProgress(context)),
   releasePull: containerSetup.sendTo(served('pullLimiter'), ({ context }) => ({
     type: 'slot.release',

@@ -1,5 +1,5 @@
 /** Resizes a running container without a restart. A part of the chart in chart.ts. */
-import { assign } from 'xstate';
+import { assertEvent, assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
@@ -20,8 +20,10 @@ function resizeError(context: ContainerContext, error: string): EventMessages {
 }
 
 const guards = {
-  changesSize: ({ context, event }: ContainerArgs) =>
-    event.type === 'container.update' && !hasSameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context)),
+  changesSize: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'container.update');
+    return !hasSameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context));
+  },
 };
 
 export const resizingImplementations = { guards };

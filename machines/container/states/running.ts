@@ -1,5 +1,5 @@
 /** A running container: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
-import { assign } from 'xstate';
+import { assertEvent, assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
@@ -49,26 +49,32 @@ const guards = {
   /** Whether the container at the runtime was created from an older spec (C6). */
   isOutdated: ({ context }: ContainerArgs) =>
     context.createdIdentity !== undefined && context.createdIdentity !== identityOf(context),
-  showsUnknown: ({ context, event }: ContainerArgs) =>
-    event.type === 'runtime.containerObserved' &&
-    event.container?.state === 'unknown' &&
-    isPresent(context, event.container),
+  showsUnknown: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'runtime.containerObserved');
+    return event.container?.state === 'unknown' && isPresent(context, event.container);
+  },
   /** Whether the container is listed under a different ID. */
-  showsOtherId: ({ context, event }: ContainerArgs) =>
-    event.type === 'runtime.containerObserved' &&
-    event.container !== null &&
-    isPresentUnderOtherId(context, event.container),
+  showsOtherId: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'runtime.containerObserved');
+    return event.container !== null && isPresentUnderOtherId(context, event.container);
+  },
   isOtherId: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
     container !== null && container.id !== context.id,
-  showsAbsence: ({ context, event }: ContainerArgs) =>
-    event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
+  showsAbsence: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'runtime.containerObserved');
+    return event.container === null && event.id === context.id;
+  },
   mustStartUp: ({ context }: ContainerArgs) =>
     context.startupPassedId !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
   /** Probe results of an earlier run are ignored. */
-  isStartup: ({ context, event }: ContainerArgs) =>
-    event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
-  isFatal: ({ context, event }: ContainerArgs) =>
-    event.type === 'probe.failed' && event.kind !== 'readiness' && event.id === context.id,
+  isStartup: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'probe.succeeded');
+    return event.kind === 'startup' && event.id === context.id;
+  },
+  isFatal: ({ context, event }: ContainerArgs) => {
+    assertEvent(event, 'probe.failed');
+    return event.kind !== 'readiness' && event.id === context.id;
+  },
 };
 
 const actions = {
@@ -98,9 +104,10 @@ const actions = {
     if (adopted === undefined || adopted.id !== id) enqueue.assign({ startupPassedId: undefined });
     else if (readiness) enqueue.assign({ adopted: { ...adopted, ready: resultOf(readiness) === 'passing' } });
   }),
-  condemn: containerSetup.assign(({ context, event }) =>
-    event.type === 'probe.failed' ? condemned(context, event) : {},
-  ),
+  condemn: containerSetup.assign(({ context, event }) => {
+    assertEvent(event, 'probe.failed');
+    return condemned(context, event);
+  }),
   forgetWaitingReason: containerSetup.assign({ waitingReason: undefined }),
 };
 

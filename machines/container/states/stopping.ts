@@ -1,5 +1,5 @@
 /** Stops a container within one grace period: preStop hook, SIGTERM, SIGKILL (C10). A part of the chart in chart.ts. */
-import { assign, not } from 'xstate';
+import { assertEvent, assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
@@ -18,9 +18,10 @@ const guards = {
    * A stop command may shorten the grace period but never extend it (C10). A container being killed at once has none
    * left.
    */
-  isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) =>
-    event.type === 'container.stop' &&
-    (event.deadline ?? Infinity) < (stopBy ?? (stopWithin === 0 ? -Infinity : Infinity)),
+  isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) => {
+    assertEvent(event, 'container.stop');
+    return (event.deadline ?? Infinity) < (stopBy ?? (stopWithin === 0 ? -Infinity : Infinity));
+  },
   hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
 };

@@ -2,7 +2,7 @@
  * The node knows the wanted and the running pods. It starts and terminates pods as sources change. A part of the chart
  * in chart.ts.
  */
-import { enqueueActions } from 'xstate';
+import { assertEvent, enqueueActions } from 'xstate';
 import { withEntries } from '../../../base/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
@@ -57,7 +57,7 @@ const actions = {
   }),
   /** Releases the reservations of pods that have disappeared from the runtime. */
   releaseReservations: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
-    if (event.type !== 'runtime.podsObserved') return;
+    assertEvent(event, 'runtime.podsObserved');
     for (const { uid } of event.pods) {
       if (Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid)) continue;
       enqueue.sendTo('admission', { type: 'admission.release', uid });

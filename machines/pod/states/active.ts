@@ -1,4 +1,5 @@
 /** A pod with a sandbox, whose containers start in order and run. A part of the chart in chart.ts. */
+import { assertEvent } from 'xstate';
 import { censusOf, withLifecycles } from '../census.ts';
 import { command, containerId, withoutCommandsTo } from '../commands.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
@@ -34,8 +35,10 @@ const guards = {
   isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
   mustRestartAll: ({ context }: PodArgs) => censusOf(context).of('restartsAll').size > 0,
   isAllReset: ({ context }: PodArgs) => isAllReset(context),
-  doubtsSandbox: ({ context, event }: PodArgs) =>
-    event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
+  doubtsSandbox: ({ context, event }: PodArgs) => {
+    assertEvent(event, 'runtime.podObserved');
+    return doubtsSandbox(context, event.pod);
+  },
 };
 
 const actions = {

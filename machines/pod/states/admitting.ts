@@ -2,7 +2,7 @@
  * A pod before its admission, which waits for another agent to release it or for resources. A part of the chart in
  * chart.ts.
  */
-import { assign, not } from 'xstate';
+import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
@@ -24,11 +24,12 @@ const forgotten = ({ allocated, observed }: PodContext): string[] => forgottenCo
 
 const actions = {
   /** Before its admission a pod has nothing to be resized. */
-  replaceDesired: podSetup.assign(({ event }) =>
-    event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
-  ),
+  replaceDesired: podSetup.assign(({ event }) => {
+    assertEvent(event, 'pod.update');
+    return { desired: event.pod, asked: event.pod };
+  }),
   recordRefusal: podSetup.assign(({ event }) => {
-    if (event.type !== 'admission.refused') return {};
+    assertEvent(event, 'admission.refused');
     const { type: _, ...refused } = event;
     return { refused };
   }),

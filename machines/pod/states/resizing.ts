@@ -2,7 +2,7 @@
  * Changes of a pod's resources: their events, the sizes of containers, and the size of the pod's cgroup. A part of the
  * chart in chart.ts.
  */
-import { not } from 'xstate';
+import { assertEvent, not } from 'xstate';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
@@ -55,13 +55,14 @@ const actions = {
     if (refused.event) enqueue.emit(about(context.allocated, refused.event));
   }),
   recordUnadmitted: podSetup.assign(({ event }) => {
-    if (event.type !== 'admission.refused') return {};
+    assertEvent(event, 'admission.refused');
     const { type: _, ...unadmitted } = event;
     return { unadmitted };
   }),
-  recordSizing: podSetup.assign(({ context, event }) =>
-    event.type === 'container.sized' ? { sizes: { ...context.sizes, [event.name]: event.size } } : {},
-  ),
+  recordSizing: podSetup.assign(({ context, event }) => {
+    assertEvent(event, 'container.sized');
+    return { sizes: { ...context.sizes, [event.name]: event.size } };
+  }),
   recordCgroupSize: podSetup.assign(({ context: { allocated, resize } }) => ({
     fitted: allocated,
     failure: undefined,
