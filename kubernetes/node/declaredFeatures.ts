@@ -22,7 +22,7 @@ interface Feature {
 }
 
 /** Features that a pod can need (`staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features`), sorted. */
-const FEATURES: readonly Feature[] = [
+export const FEATURES: readonly Feature[] = [
   {
     name: 'InPlacePodLevelResourcesVerticalScaling',
     isNeededByUpdate: (before, after) => resourceKey(before.resources ?? {}) !== resourceKey(after.resources ?? {}),

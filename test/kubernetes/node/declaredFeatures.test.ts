@@ -3,6 +3,7 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import {
   DECLARED_FEATURES,
+  FEATURES,
   featuresForUpdate,
   unsupportedFeatures,
 } from '../../../kubernetes/node/declaredFeatures.ts';
@@ -19,6 +20,12 @@ const withInit = (cpu: string, more: Partial<Container> = {}): PodSpec =>
 describe('C24: features that a pod needs', () => {
   test('are declared by the node in sorted order', () => {
     expect(DECLARED_FEATURES).toEqual([...DECLARED_FEATURES].sort());
+  });
+
+  test('are all declared if an update can need them, so that no update has to be reported as unsupported', () => {
+    const neededByUpdates = FEATURES.filter(({ isNeededByUpdate }) => isNeededByUpdate !== undefined);
+    expect(neededByUpdates.length).toBeGreaterThan(0);
+    expect(DECLARED_FEATURES).toEqual(expect.arrayContaining(neededByUpdates.map(({ name }) => name)));
   });
 
   test.each<[string, PodSpec, string | undefined]>([
