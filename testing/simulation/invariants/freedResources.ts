@@ -31,6 +31,8 @@ export const freedResources: Invariant = {
     const known = new Map<string, Holder | undefined>();
     const refused = new Set<string>();
     const refusals = new Set<Refusal>();
+    /** UIDs of the pods whose rejection the API server knows, so that no later agent decides on them again. */
+    const failedAtServer = new Set<string>();
     const isJustified = ({ pod, holders }: Refusal): boolean => {
       const held = [...holders.values()].filter((holder) => holder !== undefined);
       const cpuMillis = sum(held.map((holder) => holder.cpuMillis)) + podRequest(pod.spec, 'cpu');
@@ -38,7 +40,7 @@ export const freedResources: Invariant = {
       return cpuMillis > capacity.cpuMillis || memoryBytes > capacity.memoryBytes || held.length >= capacity.pods;
     };
     return {
-      // A new agent decides again on every pod.
+      // A new agent decides again on every other pod.
       onAgentStarted: () => {
         known.clear();
         refused.clear();
@@ -46,7 +48,7 @@ export const freedResources: Invariant = {
       },
       onStatus: (change) => {
         const { uid, pod, removed } = change;
-        const isNew = isRefused(pod) && !refused.has(uid);
+        const isNew = isRefused(pod) && !refused.has(uid) && !failedAtServer.has(uid);
         if (isRefused(pod) && !removed) refused.add(uid);
         else refused.delete(uid);
         const holder = !removed && holds(change) ? largest(pod, known.get(uid)) : undefined;
@@ -57,6 +59,9 @@ export const freedResources: Invariant = {
         const isComplete = host.running().every(({ podUid }) => known.has(podUid));
         if (isNew && isComplete && pod.status?.reason?.startsWith('OutOf'))
           refusals.add({ pod, holders: new Map(known) });
+      },
+      onReport: ({ uid, status, isStatic }) => {
+        if (!isStatic && isRefused({ status })) failedAtServer.add(uid);
       },
       afterStep: () => {
         for (const refusal of refusals) {
@@ -76,7 +81,8 @@ export const freedResources: Invariant = {
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
 
-const isRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Pod was rejected: ') === true;
+const isRefused = ({ status }: Pick<Pod, 'status'>): boolean =>
+  status?.message?.startsWith('Pod was rejected: ') === true;
 
 /**
  * Whether a pod holds resources. It does not if it was rejected, has ended, has only stopped containers while

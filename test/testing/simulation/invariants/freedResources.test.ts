@@ -28,7 +28,16 @@ function watching() {
     following.afterStep?.();
     return broken.splice(0);
   };
-  return { show, refuse, running, unpublished, restart: () => following.onAgentStarted?.(), said };
+  const report = (name: string, isStatic: boolean) =>
+    following.onReport?.({
+      uid: `${name}-uid`,
+      namespace: 'default',
+      name,
+      status: { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' },
+      ended: true,
+      isStatic,
+    });
+  return { show, refuse, report, running, unpublished, restart: () => following.onAgentStarted?.(), said };
 }
 
 const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
@@ -77,4 +86,17 @@ test('a refusal is judged once the pods that were admitted before it are publish
   unpublished.clear();
   show('job', { phase: 'Succeeded' });
   expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
+});
+
+test('a later agent decides again on a rejected pod, unless the API server knows the rejection', () => {
+  const { show, refuse, report, restart, said } = watching();
+  show('web', { phase: 'Running' });
+  for (const [name, isStatic] of Object.entries({ static: true, api: false })) {
+    refuse(name);
+    report(name, isStatic);
+  }
+  restart();
+  refuse('static');
+  refuse('api');
+  expect(said()).toEqual([expect.stringContaining('default/static: refused although')]);
 });
