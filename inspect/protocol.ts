@@ -262,7 +262,7 @@ export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
 /** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */
 export interface DrawnState {
-  /** Dotted path without the machine's id, e.g. `launching.making.creating`. Empty for a machine without states. */
+  /** Dotted path without the machine's id, e.g. `launching.creatingContainer.creating`. Empty for a machine without states. */
   readonly state: string;
   readonly label: string;
   readonly kind: 'atomic' | 'compound' | 'final' | 'folded';

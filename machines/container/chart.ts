@@ -6,9 +6,9 @@ import { knownAgain } from './otherId.ts';
 import { containerSetup } from './setup.ts';
 import { adopting, adoptingImplementations } from './states/adopting.ts';
 import { configuringImplementations } from './states/configuring.ts';
+import { creatingContainerImplementations } from './states/creatingContainer.ts';
 import { ended, endedImplementations } from './states/ended.ts';
 import { launching, launchingImplementations } from './states/launching.ts';
-import { makingImplementations } from './states/making.ts';
 import { pending, pendingImplementations } from './states/pending.ts';
 import { removing } from './states/removing.ts';
 import { resizingImplementations } from './states/resizing.ts';
@@ -21,7 +21,7 @@ const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)
   .extend(configuringImplementations)
-  .extend(makingImplementations)
+  .extend(creatingContainerImplementations)
   .extend(launchingImplementations)
   .extend(resizingImplementations)
   .extend(runningImplementations)
@@ -38,7 +38,7 @@ const chartSetup = containerSetup
     actions: {
       takeSandbox: assign(({ event }) => {
         assertEvent(event, 'sandbox.ready');
-        return { sandbox: event.sandbox, former: undefined };
+        return { sandbox: event.sandbox, lostSandbox: undefined };
       }),
     },
   });

@@ -58,7 +58,7 @@ export interface ContainerContext
     ImageProgress {
   readonly sandbox?: ObservedSandbox | undefined;
   /** The sandbox that the pod has lost. Null if none of its processes is left. Undefined until a sandbox is lost. */
-  readonly former?: ObservedSandbox | null | undefined;
+  readonly lostSandbox?: ObservedSandbox | null | undefined;
   /** Whether the existing container was created in an earlier sandbox of the pod. */
   readonly isFromEarlierSandbox?: boolean | undefined;
   /** Whether the pod has started this container in the present sandbox. A new sandbox requires a new command. */
@@ -110,10 +110,10 @@ export interface ContainerContext
   readonly earlierRun?: TerminatedRun | undefined;
   readonly runBefore?: TerminatedRun | undefined;
   /**
-   * The reaction to the end of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
-   * a different reaction.
+   * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires a
+   * different reaction. It is independent of the state, because commands arrive during calls, hooks and back-offs.
    */
-  readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
+  readonly afterExit: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that condemned the present run. */
   readonly stopCause?: string | undefined;
   /** Whether other containers stop first, so that this container's process is left alone meanwhile (C11). */
@@ -166,7 +166,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     size: newest && (input.size ?? unknownSize(input)),
     resizeError: reportedResizeError(input),
     earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
-    onEnd: 'byPolicy',
+    afterExit: 'byPolicy',
     awaitsOthers: false,
     removesContainer: false,
     imageDelayMs: 0,
@@ -246,7 +246,7 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   stopCause: undefined,
   killedToRestart: undefined,
   ...pastRuns(context),
-  onEnd: 'byPolicy',
+  afterExit: 'byPolicy',
 });
 
 /** Moves the run of the present attempt, if it has terminated, to the earlier runs. */
@@ -255,7 +255,7 @@ export const pastRuns = ({ run, earlierRun, runBefore }: ContainerContext): Part
 
 /** Input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
 export const hookRequest = (
-  { pod, name, id = '', sandbox, former, stopWithin }: ContainerContext,
+  { pod, name, id = '', sandbox, lostSandbox, stopWithin }: ContainerContext,
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,
 ) => ({
@@ -263,7 +263,7 @@ export const hookRequest = (
   container: name,
   id,
   hook,
-  podIp: (sandbox ?? former)?.ips?.[0],
+  podIp: (sandbox ?? lostSandbox)?.ips?.[0],
   deadline,
   graceSeconds: stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30,
 });
@@ -276,10 +276,10 @@ export const stopRequest = (
   context: ContainerContext,
   { deadline, graceSeconds, waits = false, removesContainer = false }: StopCommand,
 ): Partial<ContainerContext> => ({
-  onEnd: 'stay',
+  afterExit: 'stop',
   stopBy: sooner(context.stopBy, deadline),
   stopWithin: sooner(context.stopWithin, graceSeconds),
-  awaitsOthers: waits && (context.onEnd !== 'stay' || context.awaitsOthers),
+  awaitsOthers: waits && (context.afterExit !== 'stop' || context.awaitsOthers),
   removesContainer: context.removesContainer || removesContainer,
 });
 

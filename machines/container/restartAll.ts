@@ -4,7 +4,7 @@ import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
 /** Whether the terminated run restarts the whole pod. A run that was stopped by a command does not. */
 export const isRestartOfAll = (context: ContainerContext): boolean =>
-  ['byPolicy', 'asFailed'].includes(context.onEnd) &&
+  ['byPolicy', 'asFailed'].includes(context.afterExit) &&
   context.run !== undefined &&
   restartsAll(specOf(context), context.run.exitCode);
 

@@ -36,7 +36,7 @@ export type ContainerTag =
   | 'gettingImage'
   | 'readyToCreate'
   /** The container is being created and started. */
-  | 'making'
+  | 'creatingContainer'
   | 'runningPostStart'
   | 'running'
   | 'stopping'
@@ -90,8 +90,8 @@ export const containerSetup = setup({
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
-    mustReset: ({ context }) => context.onEnd === 'reset',
-    mustStay: ({ context }) => context.onEnd === 'stay',
+    restartsWithPod: ({ context }) => context.afterExit === 'restartWithPod',
+    isStoppedForGood: ({ context }) => context.afterExit === 'stop',
   },
   actions: {
     /** Records an event about the pod, for failures that are not specific to this container. */
@@ -118,7 +118,7 @@ export const containerSetup = setup({
     loseSandbox: assign(({ context, event }) => {
       assertEvent(event, 'sandbox.lost');
       const isFromEarlierSandbox = context.id === undefined ? undefined : true;
-      return { sandbox: undefined, former: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
+      return { sandbox: undefined, lostSandbox: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
     }),
     recordTurn: assign({ hasTurn: true }),
     /** Forgets the container created for the present attempt, if any, so that it is created again. */
@@ -137,9 +137,9 @@ export const containerSetup = setup({
     }),
     /** Revokes the turn, because the next turn is one to start from scratch. */
     requireReset: assign(({ context }) =>
-      context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false },
+      context.afterExit === 'stop' ? {} : { afterExit: 'restartWithPod' as const, hasTurn: false },
     ),
-    requireRecreation: assign({ onEnd: 'recreate' }),
+    requireRecreation: assign({ afterExit: 'recreate' }),
     stopForGood: assign(({ context, event }) => {
       assertEvent(event, 'container.stop');
       return stopRequest(context, event);

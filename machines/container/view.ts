@@ -87,7 +87,7 @@ export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
  * has returned the container's details.
  */
 const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
-  snapshot.hasTag('making') ? undefined : snapshot.context.run;
+  snapshot.hasTag('creatingContainer') ? undefined : snapshot.context.run;
 
 /** The status of a container that was removed for a restart of the whole pod, until a later exit is reported. */
 const removalOf = (snapshot: ContainerSnapshot) =>
@@ -170,9 +170,9 @@ function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boo
  */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;
-  const { waitingReason, onEnd, startedAt, wasUnknown = false } = snapshot.context;
+  const { waitingReason, afterExit, startedAt, wasUnknown = false } = snapshot.context;
   if (!snapshot.hasTag('stopping') || startedAt === undefined || wasUnknown) return false;
-  return waitingReason === undefined || onEnd === 'stay';
+  return waitingReason === undefined || afterExit === 'stop';
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

@@ -1,7 +1,7 @@
 /** Converts the printed form of a state to an XState state value. */
 import type { StateValue } from 'xstate';
 
-/** Parses the output of `statePath`, such as `launching.making`, or `active.a paused.b` for parallel regions. */
+/** Parses the output of `statePath`, such as `launching.creatingContainer`, or `active.a paused.b` for parallel regions. */
 export function stateValueOf(text: string): StateValue {
   const paths = text.split(' ').map((path) => path.split('.'));
   const [[only, ...inner] = ['']] = paths;

@@ -9,7 +9,7 @@ import type { TerminatedRun, Termination } from '../../kubernetes/status/view.ts
 export interface ActorView {
   /** The ids from the root to the actor, without the root's id: `pod/<uid>/container/web`. */
   readonly path: string;
-  /** The active state with its parents, outermost first, separated by dots: `launching.making.queued`. */
+  /** The active state with its parents, outermost first, separated by dots: `launching.creatingContainer.queued`. */
   readonly state: string;
   /**
    * Tags of the state. Exactly one of them is a category: `steady`, `working`, `waiting`, `retrying`, `done`, `failed`

@@ -52,7 +52,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'event',
     breaks: 'the creation of a container is told twice',
-    file: 'machines/container/states/making.ts',
+    file: 'machines/container/states/creatingContainer.ts',
     find: 'createdAt: undefined })), recordCreationEvent],',
     put: 'createdAt: undefined })), recordCreationEvent, recordCreationEvent],',
   },

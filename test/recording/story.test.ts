@@ -18,7 +18,7 @@ test('the story names pods, what was asked and how long it took, states and even
   const story = told.join('\n');
   for (const expected of [
     /Z {2}sources: config\.podsListed$/m,
-    /default\/bad\/container\/main\/0\.container\.launching\.making\.creating: createContainer main \.\.\.$/m,
+    /default\/bad\/container\/main\/0\.container\.launching\.creatingContainer\.creating: createContainer main \.\.\.$/m,
     /: createContainer \d+ms ok$/m,
     /default\/bad\/container\/main: -> ended\.backingOff$/m,
     /default\/bad\/container\/main\/0\.container\.ended\.backingOff: timer$/m,

@@ -148,7 +148,7 @@ pod web           running                             2m10s
   {
     what: 'waiting in the start queue',
     view: podView({
-      main: { app: waiting('ContainerCreating', { state: 'launching.making.queued', since: NOW - 5_000 }) },
+      main: { app: waiting('ContainerCreating', { state: 'launching.creatingContainer.queued', since: NOW - 5_000 }) },
       view: network,
     }),
     limiters: [{ capacity: 1, held: [], queue: [] }, startLimiter],
@@ -157,9 +157,9 @@ default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
 
   container app is waiting in the start queue: place 2 of 3, 2 at a time
 
-pod web           running                  2m10s
+pod web           running                             2m10s
 │    address 10.88.0.5
-└─ container app  launching.making.queued  5s
+└─ container app  launching.creatingContainer.queued  5s
      waiting in the start queue: place 2 of 3, 2 at a time
 `,
   },

@@ -49,7 +49,7 @@ function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerCon
 }
 
 const guards = {
-  hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
+  hasLostSandbox: ({ context }: ContainerArgs) => context.lostSandbox !== undefined,
   isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
@@ -123,10 +123,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'] },
       invoke: {
         src: 'countRestarts',
-        input: ({ context: { pod, name, onEnd } }) => ({
+        input: ({ context: { pod, name, afterExit } }) => ({
           pod,
           containers: [name],
-          ...(onEnd === 'stay' ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
+          ...(afterExit === 'stop' ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
         }),
         onDone: {
           target: '#container.pending',
@@ -158,8 +158,8 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             },
           },
         },
-        { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
-        { guard: 'mustReset', target: '#container.stopping' },
+        { guard: 'isStoppedForGood', target: '#container.stopping', actions: recordStopEvent },
+        { guard: 'restartsWithPod', target: '#container.stopping' },
         { guard: 'hasLostSandbox', target: '#container.stopping', actions: recordStopEvent },
         { target: '#container.running' },
       ],

@@ -49,7 +49,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   invoke: {
     src: 'readObjects',
     input: ({ context }) => ({ pod: context.pod, container: context.name }),
-    onDone: 'making',
+    onDone: 'creatingContainer',
     onError: [
       {
         guard: 'areObjectsOutdated',

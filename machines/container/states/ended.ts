@@ -13,14 +13,14 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { crashLoopReason, hasFailedToStart } from '../waitingReason.ts';
 
 const wantsRestart = (context: ContainerContext): boolean =>
-  context.onEnd === 'recreate' ||
+  context.afterExit === 'recreate' ||
   (context.run !== undefined &&
     shouldRestart({
       pod: context.pod,
       container: specOf(context),
       role: context.role,
-      run: context.onEnd === 'asFailed' ? asFailed(context.run) : context.run,
-      podEnding: context.onEnd === 'stay',
+      run: context.afterExit === 'asFailed' ? asFailed(context.run) : context.run,
+      podEnding: context.afterExit === 'stop',
     }));
 
 /** Treats a run stopped by a probe as failed, even if it exited with 0. */
@@ -140,8 +140,8 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       tags: 'working',
       meta: { rules: ['C5', 'C7'], layout: { column: 3 } },
       always: [
-        { guard: 'mustStay', target: '#container.stopped' },
-        { guard: 'mustReset', target: '#container.pending.reset' },
+        { guard: 'isStoppedForGood', target: '#container.stopped' },
+        { guard: 'restartsWithPod', target: '#container.pending.reset' },
         { guard: 'restartsAll', target: 'awaitingReset' },
         { guard: and(['wantsRestart', 'backsOff', 'hasFailedToStart']), target: 'startFailed', actions: 'backOff' },
         { guard: and(['wantsRestart', 'backsOff']), target: 'backingOff', actions: 'backOff' },

@@ -13,7 +13,7 @@ import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedPostStart } from '../waitingReason.ts';
 import { configuring, configuringImplementations, onObjectsChanged } from './configuring.ts';
-import { making, makingImplementations } from './making.ts';
+import { creatingContainer, creatingContainerImplementations } from './creatingContainer.ts';
 
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
@@ -30,7 +30,7 @@ const failedHook = (failure: Failure) => ({ failure, waitingReason: failedPostSt
 export const launchingImplementations = { guards };
 const launchingSetup = containerSetup
   .extend(configuringImplementations)
-  .extend(makingImplementations)
+  .extend(creatingContainerImplementations)
   .extend(launchingImplementations);
 
 export const launching = launchingSetup.createStateConfig({
@@ -75,7 +75,7 @@ export const launching = launchingSetup.createStateConfig({
       entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
       always: [
         {
-          guard: 'mustStay',
+          guard: 'isStoppedForGood',
           target: '#container.stopped',
           meta: {
             unreached: {
@@ -83,17 +83,17 @@ export const launching = launchingSetup.createStateConfig({
             },
           },
         },
-        { guard: 'mustReset', target: '#container.pending.reset' },
+        { guard: 'restartsWithPod', target: '#container.pending.reset' },
       ],
       on: {
         'container.launch': [
           { guard: and(['mayLaunch', 'takesVariables']), target: 'configuring' },
-          { guard: 'mayLaunch', target: 'making' },
+          { guard: 'mayLaunch', target: 'creatingContainer' },
         ],
       },
     },
     configuring,
-    making,
+    creatingContainer,
     awaitingRetry: {
       ...awaitingAttempt({
         description:

@@ -93,8 +93,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       // (C9).
       entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
       always: [
-        { guard: 'mustStay', target: '#container.stopped' },
-        { guard: 'mustReset', target: 'reset' },
+        { guard: 'isStoppedForGood', target: '#container.stopped' },
+        { guard: 'restartsWithPod', target: 'reset' },
         { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset', meta: { unreached: RARE } },
         { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
         { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },

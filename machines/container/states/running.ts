@@ -28,7 +28,7 @@ type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
 function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, stopCause: said };
+  return { afterExit: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, stopCause: said };
 }
 
 /** Returns the input of a probe of the present run. Undefined if the spec has no probe of this kind. */

@@ -12,7 +12,7 @@ import { hasFailedPostStart } from '../waitingReason.ts';
 
 const guards = {
   /** No process is left in the sandbox, so that no hook can run there. */
-  isSandboxGone: ({ context }: ContainerArgs) => context.former === null,
+  isSandboxGone: ({ context }: ContainerArgs) => context.lostSandbox === null,
   hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
   /**
    * A stop command may shorten the grace period but never extend it (C10). A container being killed at once has none
@@ -44,10 +44,12 @@ const actions = {
    * A kubelet observes two ends before its sync: a failed postStart hook, and a container that died with its sandbox.
    */
   recordKill: containerSetup.assign(({ context }) => ({
-    killedToRestart: !hasFailedPostStart(context) && context.former !== null,
+    killedToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
   })),
   /** A restart of the whole pod grants no grace period (C5), whatever later commands allow. */
-  limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
+  limitGrace: containerSetup.assign(({ context: { afterExit } }) =>
+    afterExit === 'restartWithPod' ? { stopWithin: 0 } : {},
+  ),
   /** Consumes the grace period when the deadline has passed, even if the clock was set back since (C10). */
   consumeGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
   /** A retry gets only the remaining grace period, independent of changes of the clock (C10). */
@@ -85,7 +87,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
   initial: 'choosing',
   on: {
     'container.stop': [{ guard: 'isSooner', target: '.killing', actions: 'stopForGood' }, { actions: 'stopForGood' }],
-    'container.reset': { guard: not('mustStay'), target: '.killing', actions: 'requireReset' },
+    'container.reset': { guard: not('isStoppedForGood'), target: '.killing', actions: 'requireReset' },
     'runtime.containerObserved': { guard: 'showsExit', target: 'ended', actions: 'recordEnd' },
   },
   states: {
@@ -94,7 +96,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'working',
       always: [
         // A restart of the whole pod runs no hooks and grants no grace period.
-        { guard: 'mustReset', target: 'killing' },
+        { guard: 'restartsWithPod', target: 'killing' },
         { guard: 'isSandboxGone', target: 'killing' },
         { guard: 'hasPreStop', target: 'runningPreStop' },
         { target: 'awaitingOthers' },

@@ -3,7 +3,7 @@ import { StoryConverter } from '../../../inspect/past/storyLines.ts';
 import type { Line } from '../../../recording/lines.ts';
 import { podWith } from '../../fakes/pods.ts';
 
-const call = 'pod/u/container/web/0.container.launching.making.creating';
+const call = 'pod/u/container/web/0.container.launching.creatingContainer.creating';
 
 const fact = (value: unknown): Line => ({ kind: 'fact', at: 1, actor: 'runtime', source: 'runtime', value });
 

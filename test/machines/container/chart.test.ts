@@ -31,7 +31,7 @@ describe('start', () => {
     const story = containerStory();
     story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
     story.begin();
-    expect(story.state()).toBe('launching.making.queued');
+    expect(story.state()).toBe('launching.creatingContainer.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
     story.startLimiter.send({ type: 'slot.release', key: 'other' });
     expect(story.state()).toBe('running.steady');
@@ -196,7 +196,7 @@ describe('start', () => {
     story.ports.fail('startContainer', 'RuntimeUnavailable');
     story.ports.advance(1_000);
     story.die(1);
-    expect(story.state()).toBe('launching.making.starting');
+    expect(story.state()).toBe('launching.creatingContainer.starting');
     story.send({ type: 'sandbox.lost' });
     expect(story.context()).toMatchObject({ attempt: 1, id: 'main-0-1', run: { exitCode: 1 }, failure: undefined });
     expect([story.state(), story.view().restartCount]).toEqual(['ended.backingOff', 1]);
@@ -233,7 +233,7 @@ describe('start', () => {
     story.begin();
     story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
     story.ports.advance(1_000);
-    expect(story.state()).toBe('launching.making.queued');
+    expect(story.state()).toBe('launching.creatingContainer.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });
     expect(story.ports.asked('stopContainer')).toHaveLength(1);
     expect(story.state()).toBe('stopped');
@@ -255,7 +255,7 @@ describe('start', () => {
     story.begin();
     const started = story.world.change('main-0-0', { state: 'running' });
     story.die(3);
-    expect(story.state()).toBe('launching.making.starting');
+    expect(story.state()).toBe('launching.creatingContainer.starting');
     story.ports.answer('startContainer', started);
     expect(story.state()).toBe('ended.failed');
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });

@@ -316,7 +316,7 @@ describe('a container of which the runtime has nothing', () => {
       hold: ['createContainer'],
     });
     story.begin();
-    expect(story.state()).toBe('launching.making.creating');
+    expect(story.state()).toBe('launching.creatingContainer.creating');
     return story;
   };
 

@@ -61,7 +61,9 @@ const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].inc
 function expectSound(model: Model, story: ContainerStory, madeBefore: number): void {
   expect(story.status()).toBe('active');
   expect(processes(story).length).toBeLessThanOrEqual(1);
-  expect(queueOf(story.startLimiter).held).toHaveLength(story.state().startsWith('launching.making') ? 1 : 0);
+  expect(queueOf(story.startLimiter).held).toHaveLength(
+    story.state().startsWith('launching.creatingContainer') ? 1 : 0,
+  );
   expect(queueOf(story.pullLimiter).held).toEqual([]);
   if (isQuiet(story)) expect(processes(story)).toEqual([]);
   if (model.stopped) expect(makes(story)).toBe(madeBefore);

@@ -189,7 +189,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
     id,
     createdIdentity,
     run,
-    onEnd,
+    afterExit,
     stopBy,
     startupPassedId,
     crashDelayMs,
@@ -198,11 +198,11 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   const { awaitsOthers, removesContainer } = context;
   const wasExitObserved = id !== undefined && id === run?.containerId;
   const isAway = failure?.reason === 'RuntimeUnavailable';
-  const ending = [id !== undefined, onEnd, stopBy, awaitsOthers, removesContainer, wasExitObserved, isAway];
-  if (onEnd === 'stay') return ending;
+  const ending = [id !== undefined, afterExit, stopBy, awaitsOthers, removesContainer, wasExitObserved, isAway];
+  if (afterExit === 'stop') return ending;
   const isOutdated = createdIdentity !== undefined && createdIdentity !== identityOf(context);
   // Elsewhere it is known at once what that leads to.
-  const lost = snapshot.matches('adopting') ? context.former : undefined;
+  const lost = snapshot.matches('adopting') ? context.lostSandbox : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
   const parts = [
     lost,
@@ -300,7 +300,7 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
     const rests = ['running.steady', 'ended.succeeded', 'ended.failed'];
     const next = obliging(true);
     const stuck = states.flatMap((state) => {
-      if (state.context.onEnd === 'stay') return [];
+      if (state.context.afterExit === 'stop') return [];
       const turned = [{ type: 'sandbox.ready', sandbox }, { type: 'container.start' }] as const;
       const begun = turned.reduce<AnyMachineSnapshot>(ask, state);
       const path = leadTo(ask, begun, { goals: rests, next });
@@ -312,13 +312,13 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
   test('C10: never starts after a stop, and its deadline never moves later', () => {
     const wrong = steps.filter(({ state, nextState }) => {
       const [before, after] = [state.context, nextState.context];
-      if (before.onEnd !== 'stay') return false;
+      if (before.afterExit !== 'stop') return false;
       const begins = invokedBy(nextState).some(({ id, src }) => {
         return MAKES.includes(src) && !invokedBy(state).some((earlier) => earlier.id === id);
       });
       const hasEnded = after.run?.containerId === after.id;
       const isLater = before.stopBy !== undefined && (after.stopBy ?? Infinity) > before.stopBy;
-      return begins || after.onEnd !== 'stay' || (isLater && !hasEnded);
+      return begins || after.afterExit !== 'stop' || (isLater && !hasEnded);
     });
     expect(wrong.map(({ state, event, nextState }) => [state.value, event.type, nextState.value])).toEqual([]);
   });

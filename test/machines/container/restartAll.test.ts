@@ -107,7 +107,7 @@ describe('a restart rule with RestartAllContainers', () => {
     story.ports.hold('startContainer');
     story.die('setup-0-1', 0);
     story.ports.answer('startContainer');
-    expect(story.containers()).toMatchObject({ main: 'launching.making.starting' });
+    expect(story.containers()).toMatchObject({ main: 'launching.creatingContainer.starting' });
     story.die('main-0-1', 0);
     expect(restarts(story)).toMatchObject({ main: 1 });
   });
@@ -212,7 +212,10 @@ describe('a restart rule with RestartAllContainers', () => {
       expect(story.state()).toBe('active.initializing.steady');
       doubt(story);
       expect(story.state()).toBe('active.initializing.steady');
-      expect(story.containers()).toMatchObject({ setup: 'launching.making.creating', watcher: 'pending.waiting' });
+      expect(story.containers()).toMatchObject({
+        setup: 'launching.creatingContainer.creating',
+        watcher: 'pending.waiting',
+      });
     });
 
     test('C5: does not restart a container that has terminated instead', () => {

@@ -79,7 +79,7 @@ describe('C5: a container that runs again although its pod runs each container o
     const pod = aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'next' })] });
     story.send({ type: 'container.update', pod, volumes: {} });
     story.die(143);
-    expect(story.state()).toBe('launching.making.creating');
+    expect(story.state()).toBe('launching.creatingContainer.creating');
     expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, last: { exitCode: 143 }, willRestart: true });
   });
 
@@ -90,7 +90,7 @@ describe('C5: a container that runs again although its pod runs each container o
     story.ports.hold('createContainer');
     story.send({ type: 'sandbox.lost' });
     story.begin(1);
-    expect(story.state()).toBe('launching.making.creating');
+    expect(story.state()).toBe('launching.creatingContainer.creating');
     expect(story.view().now).toMatchObject({ kind: 'terminated', run: { exitCode: 0 } });
   });
 

@@ -76,7 +76,7 @@ describe('C16: before the first run', () => {
     story.ports.fail('createContainer', word, 'because');
     expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
     story.ports.advance(10_000);
-    expect([story.state(), reason(story)]).toEqual(['launching.making.creating', word]);
+    expect([story.state(), reason(story)]).toEqual(['launching.creatingContainer.creating', word]);
     story.ports.answer('createContainer');
     expect(reason(story)).toBe('running');
   });
@@ -99,7 +99,7 @@ test('C16: an exit observed before the start has returned is reported afterwards
   const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
   story.die(3);
   expect([story.state(), now(story)]).toEqual([
-    'launching.making.starting',
+    'launching.creatingContainer.starting',
     { kind: 'waiting', reason: 'ContainerCreating' },
   ]);
   expect(story.view()).toMatchObject({ restartCount: 0 });
@@ -113,7 +113,7 @@ describe('C16: a start refused by the runtime', () => {
     const story = told({}, ['startContainer']);
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
-    expect([story.state(), now(story)]).toEqual(['launching.making.starting', refused]);
+    expect([story.state(), now(story)]).toEqual(['launching.creatingContainer.starting', refused]);
     expect(story.view().last).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'no such file' });
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     expect([story.state(), now(story)]).toEqual(['ended.startFailed', refused]);
@@ -183,7 +183,7 @@ describe('C16: a crash loop', () => {
     story.die(2);
     expect([story.state(), reason(story)]).toEqual(['ended.backingOff', 'CrashLoopBackOff']);
     story.ports.advance(10_000);
-    expect([story.state(), reason(story)]).toEqual(['launching.making.creating', 'CrashLoopBackOff']);
+    expect([story.state(), reason(story)]).toEqual(['launching.creatingContainer.creating', 'CrashLoopBackOff']);
     expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
     story.ports.answer('createContainer');
     expect(story.view()).toMatchObject({ now: { reason: 'CrashLoopBackOff' }, restartCount: 1, last: { exitCode: 2 } });
@@ -201,7 +201,7 @@ describe('C16: a crash loop', () => {
     story.ports.hold('createContainer');
     story.die(3);
     expect([story.state(), now(story)]).toMatchObject([
-      'launching.making.creating',
+      'launching.creatingContainer.creating',
       { kind: 'terminated', run: { exitCode: 3 } },
     ]);
   });

@@ -131,12 +131,15 @@ describe('init containers', () => {
     });
     const story = podStory({ pod, held: ['startContainer'] });
     expect(story.containers()).toEqual({
-      proxy: 'launching.making.starting',
+      proxy: 'launching.creatingContainer.starting',
       setup: 'pending.waiting',
       main: 'pending.waiting',
     });
     story.ports.answer('startContainer');
-    expect(story.containers()).toMatchObject({ proxy: 'running.steady', setup: 'launching.making.starting' });
+    expect(story.containers()).toMatchObject({
+      proxy: 'running.steady',
+      setup: 'launching.creatingContainer.starting',
+    });
     story.ports.answer('startContainer');
     story.die('setup-0-0', 0);
     story.ports.answer('startContainer');

@@ -59,13 +59,13 @@ describe('the regular containers of a pod', () => {
     story.ports.fail('createContainer', 'CreateContainerError');
     expect(story.containers()).toMatchObject({
       a: 'launching.awaitingRetry',
-      b: 'launching.making.creating',
+      b: 'launching.creatingContainer.creating',
       c: 'launching.readyToCreate',
     });
     story.ports.advance(60_000);
     expect(story.containers()).toMatchObject({
       a: 'launching.readyToCreate',
-      b: 'launching.making.creating',
+      b: 'launching.creatingContainer.creating',
       c: 'launching.readyToCreate',
     });
     expect(waitOf(story, 'a')).toBe('container b, which starts before it');

@@ -134,7 +134,10 @@ describe('the order in which containers stop', () => {
 
   test('C11: a sidecar that has not started when the pod terminates never starts, and blocks none', () => {
     const story = podStory({ pod, held: ['startContainer', 'stopContainer'] });
-    expect(story.containers()).toMatchObject({ first: 'launching.making.starting', second: 'pending.waiting' });
+    expect(story.containers()).toMatchObject({
+      first: 'launching.creatingContainer.starting',
+      second: 'pending.waiting',
+    });
     story.terminate();
     story.ports.answer('startContainer');
     expect(signalled(story)).toEqual(['first-0-0']);

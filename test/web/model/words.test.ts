@@ -185,11 +185,11 @@ describe('what comes next', () => {
 
   test('of any other actor contains the transitions and targets', () => {
     const next = [
-      { way: 'a', on: 'createContainer done [else]', to: 'launching.making.starting' },
+      { way: 'a', on: 'createContainer done [else]', to: 'launching.creatingContainer.starting' },
       { way: 'b', on: 'container.stop', to: 'stopped' },
     ];
     expect(lines({ ...apiDetail, next, tried: [] }, undefined)).toEqual([
-      'Goes on: when "create container" is done, to launching.making.starting',
+      'Goes on: when "create container" is done, to launching.creatingContainer.starting',
       ': when it is told to stop, to stopped',
     ]);
   });

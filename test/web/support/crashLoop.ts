@@ -58,7 +58,7 @@ const event = (at: number, reason: string, container: string, eventType = 'Norma
 function launch(at: number, container: string, attempt: number, running: readonly Line[]): Line[] {
   const image = `${container}/image`;
   const name = container.split('/').at(-1) ?? '';
-  const call = (place: string) => `${container}/0.container.launching.making.${place}`;
+  const call = (place: string) => `${container}/0.container.launching.creatingContainer.${place}`;
   return [
     asked(at, `${image}/0.image.checking`, 'findImage', 'app:1'),
     state(at, image, 'checking', 'working'),
@@ -66,14 +66,14 @@ function launch(at: number, container: string, attempt: number, running: readonl
     answer(at + 2, `${image}/0.image.checking`, 'findImage', 2),
     event(at + 2, 'Pulled', name),
     state(at + 2, container, 'launching.readyToCreate', 'waiting'),
-    state(at + 2, container, 'launching.making.queued', 'waiting'),
+    state(at + 2, container, 'launching.creatingContainer.queued', 'waiting'),
     asked(at + 2, call('creating'), 'createContainer', attempt === 0 ? name : `${name} attempt ${attempt}`),
-    state(at + 2, container, 'launching.making.creating', 'working'),
+    state(at + 2, container, 'launching.creatingContainer.creating', 'working'),
     state(at + 2, image, 'found', 'steady'),
     answer(at + 12, call('creating'), 'createContainer', 10),
     event(at + 12, 'Created', name),
     asked(at + 12, call('starting'), 'startContainer', name),
-    state(at + 12, container, 'launching.making.starting', 'working'),
+    state(at + 12, container, 'launching.creatingContainer.starting', 'working'),
     answer(at + 80, call('starting'), 'startContainer', 68),
     event(at + 80, 'Started', name),
     ...running,

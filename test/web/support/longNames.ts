@@ -42,7 +42,7 @@ const longPod = podOnPage({
     { id: `container/${long('steady')}`, state: 'running.steady', tags: ['steady'], since: NOW - SPAN },
     {
       id: `container/${long('creating')}`,
-      state: 'launching.making.creating',
+      state: 'launching.creatingContainer.creating',
       tags: ['working'],
       since: NOW - SPAN,
       waitingFor: 'the runtime to create it',
@@ -162,15 +162,15 @@ export const longStory = (uid: string, from: number, to: number): Story => {
     {
       kind: 'asked',
       at: at(seconds),
-      actor: `${api}/0.container.launching.making.creating`,
+      actor: `${api}/0.container.launching.creatingContainer.creating`,
       port: 'createContainer',
       about: `${CONTAINER} attempt ${index + 1}`,
     },
-    state(at(seconds), api, 'launching.making.creating', 'working'),
+    state(at(seconds), api, 'launching.creatingContainer.creating', 'working'),
     {
       kind: 'entered',
       at: at(seconds) + 10,
-      actor: `${api}/0.container.launching.making.creating`,
+      actor: `${api}/0.container.launching.creatingContainer.creating`,
       outcome: 'answer',
       source: 'createContainer',
       tookMs: 10,

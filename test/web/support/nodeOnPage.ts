@@ -165,7 +165,9 @@ const others = [
   podOnPage({
     name: 'search',
     pod: { phase: 'Pending', status: 'ContainerCreating', ready: '0/1' },
-    below: [{ id: 'container/main', state: 'launching.making.creating', tags: ['working'], since: NOW - 14_000 }],
+    below: [
+      { id: 'container/main', state: 'launching.creatingContainer.creating', tags: ['working'], since: NOW - 14_000 },
+    ],
   }),
   ...['auth', 'catalog', 'payments'].map((name) => wellPod(name)),
   ...['assets', 'blog'].map((name) => wellPod(name, 'web')),

@@ -130,7 +130,7 @@ class Turns {
     for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
       const key = `${uid}/${id.replace('container/', '')}`;
       // The tag applies from its turn until it has started, including the wait for a slot.
-      if (tags.includes('making') && !this.#delayed.has(key)) this.#delayed.set(key, putOff);
+      if (tags.includes('creatingContainer') && !this.#delayed.has(key)) this.#delayed.set(key, putOff);
     }
   }
 

@@ -92,7 +92,7 @@ export const isWithin = (path: string, above: string): boolean =>
 const UNINFORMATIVE_STATES = new Set(['steady', 'waiting', 'idle']);
 
 /**
- * Returns the shortest informative name of a state, so `launching.making.creating` becomes `creating`, but
+ * Returns the shortest informative name of a state, so `launching.creatingContainer.creating` becomes `creating`, but
  * `running.steady` stays unchanged.
  */
 export function shortState(state: string): string {

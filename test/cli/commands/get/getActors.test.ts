@@ -131,8 +131,8 @@ test('a watch prints what changes: not the tries of a probe, but what has moved 
     while (!pattern.test(text)) await new Promise((resolve) => setTimeout(resolve, 20));
   };
   await until(/web\/job +container +retrying/);
-  agent.show(crashed({ state: 'launching.making.creating', tags: ['working'], since: NOW }));
-  await until(/web\/job +container +working +launching.making.creating/);
+  agent.show(crashed({ state: 'launching.creatingContainer.creating', tags: ['working'], since: NOW }));
+  await until(/web\/job +container +working +launching.creatingContainer.creating/);
   agent.remove(crashed());
   await until(/web\/job +container +working +gone/);
   expect(text.match(/web\/app/g)).toHaveLength(2);
@@ -151,7 +151,7 @@ test.each(['json', 'yaml', 'name'] as const)('a watch as %s says what has become
     while (!pattern.test(text)) await new Promise((resolve) => setTimeout(resolve, 20));
   };
   await until(/ADDED.*container\/job/s);
-  agent.show(crashed({ state: 'launching.making.creating', tags: ['working'], since: NOW }));
+  agent.show(crashed({ state: 'launching.creatingContainer.creating', tags: ['working'], since: NOW }));
   await until(/MODIFIED.*container\/job/s);
   agent.remove(crashed());
   await until(/DELETED.*container\/job/s);

@@ -110,7 +110,7 @@ test('thousands of pods that come and go leave nothing, be their end told or not
     const { uid } = pod.metadata;
     const move = (state: string, part = '') => metrics.moved({ actor: `pod/${uid}${part}`, state, at: now });
     for (const state of ['new', 'admitting', 'preparing', 'active.running.steady']) move(state);
-    for (const state of ['launching.making', 'running.ready']) move(state, '/container/main');
+    for (const state of ['launching.creatingContainer', 'running.ready']) move(state, '/container/main');
     metrics.changed({ uid, pod, removed: false });
     const input = { pod, container: 'main', kind: 'liveness', id: 'c', podIp: undefined } as const;
     const output = { result: 'success', message: '', beganAt: now, at: now + 3 } as const;

@@ -164,7 +164,7 @@ test('no container starts before those that come before it have had their turn',
 });
 
 test.each([
-  ['making', []],
+  ['creatingContainer', []],
   ['readyToCreate', ['helper: started before main']],
 ])('who has failed when the turn of another comes is not passed over by it: it was %s', async (tag, says) => {
   const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({

@@ -56,9 +56,9 @@ describe('a run', () => {
     expect(bars.map(({ from, to, state }) => [from, to, state])).toEqual([
       [-1, 0, 'ended.backingOff'],
       [0, 2, 'pending.gettingImage'],
-      [2, 5, 'launching.making.queued'],
-      [5, 7, 'launching.making.creating'],
-      [7, 10, 'launching.making.starting'],
+      [2, 5, 'launching.creatingContainer.queued'],
+      [5, 7, 'launching.creatingContainer.creating'],
+      [7, 10, 'launching.creatingContainer.starting'],
       [10, 12, 'running.steady'],
       [12, 14, 'ended.backingOff'],
     ]);

@@ -38,9 +38,9 @@ describe('a run of a container', () => {
   test('has a step for its timer, each response, each slot and each observation', () => {
     expect(steps.map(said)).toEqual([
       'timer elapsed: checking pending.gettingImage',
-      'runtime findImage: launching.readyToCreate launching.making.queued found',
-      'gate granted: launching.making.creating',
-      'runtime createContainer: launching.making.starting',
+      'runtime findImage: launching.readyToCreate launching.creatingContainer.queued found',
+      'gate granted: launching.creatingContainer.creating',
+      'runtime createContainer: launching.creatingContainer.starting',
       'runtime startContainer: running.steady',
       'runtime observed: ended.backingOff',
     ]);
@@ -102,7 +102,7 @@ test('a slot granted later is inferred from the queued actor', () => {
 
 test('an actor that leaves the queue because it is stopped has no grant', () => {
   const steps = stepsIn([
-    state(1, API, 'launching.making.queued', 'waiting'),
+    state(1, API, 'launching.creatingContainer.queued', 'waiting'),
     { ...elapsed(9, `${POD}/0.pod.active`), at: 9 },
     state(9, API, 'stopped', 'done'),
   ]);
@@ -110,7 +110,7 @@ test('an actor that leaves the queue because it is stopped has no grant', () => 
 });
 
 test('a slightly later call belongs to its cause, and so do its consequences', () => {
-  const creating = `${API}/0.container.launching.making.creating`;
+  const creating = `${API}/0.container.launching.creatingContainer.creating`;
   const ask = (at: number): StoryLine => ({
     kind: 'asked',
     at,
@@ -120,9 +120,9 @@ test('a slightly later call belongs to its cause, and so do its consequences', (
   });
   const steps = stepsIn([
     answer(5, `${API}/image/0.image.checking`, 'findImage', 2),
-    state(5, API, 'launching.making.queued', 'waiting'),
+    state(5, API, 'launching.creatingContainer.queued', 'waiting'),
     ask(7),
-    state(5, API, 'launching.making.creating', 'working'),
+    state(5, API, 'launching.creatingContainer.creating', 'working'),
     state(5, `${API}/image`, 'found', 'steady'),
     answer(17, creating, 'createContainer', 10),
     { kind: 'asked', at: 18, actor: `${POD}/0.pod.x`, port: 'countRestarts', about: '' },
@@ -163,7 +163,11 @@ const anyLines = fc
       kind: fc.constantFrom('entered', 'fact', 'asked', 'state', 'event', 'began', 'ended'),
       after: fc.nat(2),
       actor: fc.constantFrom('', POD, API, `${API}/image`, `${POD}/volume/tmp`, `${API}/probe/liveness`),
-      state: fc.constantFrom('launching.making.queued', 'running.steady', 'launching.making.creating'),
+      state: fc.constantFrom(
+        'launching.creatingContainer.queued',
+        'running.steady',
+        'launching.creatingContainer.creating',
+      ),
     }),
   )
   .map((drawn) => {

@@ -1,14 +1,15 @@
 /** Creates and starts a container while it holds a start slot. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
+import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { parent, pathOf, served } from '../../shared/actorRefs.ts';
-import type { PodEvent } from '../../shared/events.ts';
+import type { ContainerEvent, PodEvent } from '../../shared/events.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { RARE } from '../../shared/unreached.ts';
-import { identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
+import { type ContainerContext, identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { underId } from '../otherId.ts';
 import {
   launchFailed,
@@ -21,19 +22,33 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedStart, terminatedRun } from '../terminatedRun.ts';
 import { refusedStart } from '../waitingReason.ts';
 
+type Started = PortTypes['startContainer']['output'];
+
+/** Returns the result of the start call, which guards and actions get as their parameter. */
+const resultOf = ({ event }: { readonly event: { readonly output: Started } }): Started => event.output;
+
 /** Fields that are known once the container has started. Its ID may have changed by then. */
 const startedFields = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
-/** Returns the failure if the runtime refused the start and reports the container as exited. */
-const refusalOf = ({ refusal, finishedAt, createdAt }: PortTypes['startContainer']['output']): Failure | undefined =>
+/** Returns the failure of a start that the runtime refused. The container has exited then. */
+const refusalOf = ({ refusal, finishedAt, createdAt }: Started): Failure | undefined =>
   refusal && { reason: 'RunContainerError', message: refusal.message, at: finishedAt ?? createdAt };
 
+const refusalEvents = (result: Started): EventMessages => {
+  const failure = refusalOf(result);
+  return failure ? launchFailed(failure) : [];
+};
+
 const guards = {
-  isRefused: (_: ContainerArgs, started: PortTypes['startContainer']['output']) => started.refusal !== undefined,
+  /** The runtime refused the start, and reports the container as exited. */
+  hasExitedUnstarted: (_: ContainerArgs, result: Started) => result.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
   isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
   isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
+
+/** An assignment with the result of the start call as its parameter. */
+const assignResult = assign<ContainerContext, ContainerEvent, Started, ContainerEvent, never>;
 
 const actions = {
   requestSlot: containerSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
@@ -56,6 +71,26 @@ const actions = {
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
+  recordStarted: assignResult((_, result: Started) => startedFields(result)),
+  /** The exit was observed before the call returned, and may have been under a different ID. */
+  recordStartOfExitedRun: assignResult(({ context }, result: Started) => ({
+    ...startedFields(result),
+    ...underId(context, result.id),
+    startedAt: context.startedAt,
+  })),
+  recordExit: assignResult((_, result: Started) => ({ run: terminatedRun(result) })),
+  recordUnknownState: containerSetup.assign({ wasUnknown: true }),
+  /** Image, user and times are those that the runtime reports, as for any other exit. */
+  recordRefusal: assignResult((_, result: Started) => {
+    const failure = refusalOf(result);
+    return {
+      ...startedFields(result),
+      run: terminatedRun(result),
+      failure,
+      waitingReason: failure && refusedStart(failure),
+    };
+  }),
+  clearFailure: containerSetup.assign({ failure: undefined }),
   recordFailedStart: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
     return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
@@ -66,7 +101,7 @@ const actions = {
   }),
 };
 
-export const makingImplementations = { guards, actions };
+export const creatingContainerImplementations = { guards, actions };
 
 /** The call in flight is not aborted, because the created container must be known in order to be removed. */
 const afterTheCall = {
@@ -75,9 +110,9 @@ const afterTheCall = {
   'container.update': { actions: 'update' },
 } as const;
 
-export const making = containerSetup.extend(makingImplementations).createStateConfig({
+export const creatingContainer = containerSetup.extend(creatingContainerImplementations).createStateConfig({
   description: 'The container is created and started while it holds one of the start slots of the node.',
-  tags: 'making',
+  tags: 'creatingContainer',
   entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
@@ -108,9 +143,9 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         }),
         onDone: [
           // The container never ran and is removed together with its sandbox.
-          { guard: 'mustStay', target: '#container.stopped' },
+          { guard: 'isStoppedForGood', target: '#container.stopped' },
           {
-            guard: 'mustReset',
+            guard: 'restartsWithPod',
             target: '#container.stopping',
             actions: assign(({ event }) => ({ id: event.output.id, createdAt: undefined })),
           },
@@ -120,8 +155,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           },
         ],
         onError: [
-          { guard: 'mustStay', target: '#container.stopped' },
-          { guard: 'mustReset', target: '#container.pending.reset' },
+          { guard: 'isStoppedForGood', target: '#container.stopped' },
+          { guard: 'restartsWithPod', target: '#container.pending.reset' },
           {
             target: '#container.launching.awaitingRetry',
             actions: [
@@ -144,74 +179,54 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         src: 'startContainer',
         input: ({ context }) => knownContainer(context),
         onDone: [
-          // Image, user and times are those that the runtime reports, as for any other exit.
           {
-            guard: { type: 'isRefused', params: ({ event }) => event.output },
+            guard: { type: 'hasExitedUnstarted', params: resultOf },
             target: '#container.ended',
             actions: [
-              assign(({ event: { output } }) => {
-                const failure = refusalOf(output);
-                const waitingReason = failure && refusedStart(failure);
-                return { ...startedFields(output), run: terminatedRun(output), failure, waitingReason };
-              }),
-              {
-                type: 'recordEvent',
-                params: ({ event: { output } }) => {
-                  const failure = refusalOf(output);
-                  return failure ? launchFailed(failure) : [];
-                },
-              },
+              { type: 'recordRefusal', params: resultOf },
+              { type: 'recordEvent', params: ({ event }) => refusalEvents(event.output) },
             ],
           },
           {
             guard: 'wasExitObserved',
             target: '#container.ended',
-            actions: [
-              assign(({ context, event: { output } }) => ({
-                ...startedFields(output),
-                ...underId(context, output.id),
-                startedAt: context.startedAt,
-              })),
-              'forgetFailure',
-              recordStartEvent,
-            ],
+            actions: [{ type: 'recordStartOfExitedRun', params: resultOf }, 'forgetFailure', recordStartEvent],
           },
           {
-            guard: { type: 'isOver', params: ({ event }) => event.output },
+            guard: { type: 'isOver', params: resultOf },
             target: '#container.ended',
             actions: [
-              assign(({ event: { output } }) => ({ ...startedFields(output), run: terminatedRun(output) })),
+              { type: 'recordStarted', params: resultOf },
+              { type: 'recordExit', params: resultOf },
               'forgetFailure',
               recordStartEvent,
             ],
           },
           // A container in an unknown state must not run beside its successor.
           {
-            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            guard: { type: 'isUnknown', params: resultOf },
             target: '#container.stopping',
             actions: [
-              assign(({ event: { output } }) => ({ ...startedFields(output), wasUnknown: true })),
-              'forgetFailure' as const,
+              { type: 'recordStarted', params: resultOf },
+              'recordUnknownState',
+              'forgetFailure',
               recordUnknownStateEvent,
             ],
           },
           {
-            guard: 'mustStay',
+            guard: 'isStoppedForGood',
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => startedFields(output)), recordStartEvent, recordStopEvent],
+            actions: [{ type: 'recordStarted', params: resultOf }, recordStartEvent, recordStopEvent],
           },
-          // The whole pod restarts in place and waits for this container (C5).
+          // The pod waits for this container (C5).
           {
-            guard: 'mustReset',
+            guard: 'restartsWithPod',
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => startedFields(output)), 'forgetFailure', recordStartEvent],
+            actions: [{ type: 'recordStarted', params: resultOf }, 'forgetFailure', recordStartEvent],
           },
           {
             target: '#container.launching.started',
-            actions: [
-              assign(({ event: { output } }) => ({ ...startedFields(output), failure: undefined })),
-              recordStartEvent,
-            ],
+            actions: [{ type: 'recordStarted', params: resultOf }, 'clearFailure', recordStartEvent],
           },
         ],
         onError: [
@@ -220,7 +235,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             target: '#container.ended',
             actions: 'forgetFailure',
           },
-          { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
+          { guard: 'isStoppedForGood', target: '#container.stopping', actions: recordStopEvent },
           {
             guard: 'isStartRefused',
             target: '#container.ended',
@@ -230,7 +245,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             ],
           },
           // The container may be running, and must not run beside the one that the pod restarts with.
-          { guard: 'mustReset', target: '#container.stopping' },
+          { guard: 'restartsWithPod', target: '#container.stopping' },
           // No run has terminated, so that no restart policy prevents another creation (C5).
           {
             guard: 'isGoneBeforeStart',
