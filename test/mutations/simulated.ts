@@ -110,7 +110,7 @@ const others: readonly SeededFault[] = [
     name: 'manifests-without-rest',
     breaks: 'manifests are read again at once, for ever',
     file: 'actors/sources/fileSource.ts',
-    find: 'return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));',
+    find: 'return this.#alarm.wait(Math.min(this.#listAt, ...this.#dueAt.values()));',
     put: 'return Promise.resolve();',
   },
   {
@@ -131,8 +131,8 @@ const others: readonly SeededFault[] = [
     name: 'last-good-lost',
     breaks: 'a manifest that is invalid when an agent starts takes the place of the last good one',
     file: 'actors/sources/manifest/manifestSet.ts',
-    find: 'const standing = before?.standing ?? EMPTY_TEXT;',
-    put: 'const standing = (before?.read === undefined ? undefined : before.standing) ?? EMPTY_TEXT;',
+    find: 'const previous = before?.parsed ?? EMPTY_TEXT;',
+    put: 'const previous = (before?.readDigest === undefined ? undefined : before.parsed) ?? EMPTY_TEXT;',
   },
 ];
 
