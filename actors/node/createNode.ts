@@ -135,7 +135,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
   return Object.assign(agent, {
     stop: async () => {
       await stop();
-      await store.close();
+      await Promise.all([store.close(), dependencies.localObjects.close(), dependencies.objects?.close()]);
     },
     explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
     relist: (signal: AbortSignal) => dependencies.relistRequests.request(signal),

@@ -139,6 +139,11 @@ export class LocalObjects implements ObjectsInUse {
     return found.object;
   }
 
+  /** Completes all writes, and removes the directories that are empty. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#persisted.values()].map((persisted) => persisted.close()));
+  }
+
   /** Persists the objects in use. Before the source has been read, no object counts as removed. */
   #persist(source: string): void {
     const [kept, objects] = [this.#persisted.get(source), this.#sources.get(source)];

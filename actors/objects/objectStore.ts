@@ -18,7 +18,7 @@ interface StoreParts {
   readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
   /** Persists objects across agent restarts. Undefined disables this. */
-  readonly kept?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods'> | undefined;
+  readonly kept?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods' | 'close'> | undefined;
   /** Returns the UIDs of all pods with a directory on the node, known or not. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
@@ -55,6 +55,11 @@ export class ObjectStore implements ObjectsInUse {
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.#reporter = new ObjectReporter(parts.clock, (kind) => this.#stepsOf(kind), parts.strategy);
+  }
+
+  /** Completes all writes of persisted objects, and removes their directory if it is empty. */
+  async close(): Promise<void> {
+    await this.#parts.kept?.close();
   }
 
   /** Tracks all objects that the pod references. */

@@ -117,6 +117,19 @@ export class PersistedObjects {
     await this.#writing;
   }
 
+  /** Completes all writes, and removes the directory if it is empty. */
+  async close(): Promise<void> {
+    const { files, directory, onError } = this.#parts;
+    try {
+      await this.settled();
+      if (!(await this.#exists()) || (await files.readdir(directory)).length > 0) return;
+      await files.rm(directory, { recursive: true, force: true });
+      this.#isUsable = undefined;
+    } catch (error) {
+      onError('objects', error);
+    }
+  }
+
   /** Rejects special files, because reading e.g. a pipe might never finish. */
   async #readRegularFile(file: string): Promise<string> {
     const { files } = this.#parts;

@@ -17,7 +17,7 @@ interface UsedObject extends LocalObject {
 }
 
 interface Parts {
-  readonly kept: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods'>;
+  readonly kept: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods' | 'close'>;
   /** Returns the UIDs of the pods that have a directory on the node. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
@@ -77,6 +77,9 @@ export class PersistedSourceObjects {
       this.#put(key, { object, file, uids: [...new Set([...waiting, ...uids])].sort() });
     }
   }
+
+  /** Completes all writes, and removes the directory if it is empty. */
+  close = (): Promise<void> => this.#parts.kept.close();
 
   #put(key: string, used: UsedObject): void {
     const { kept } = this.#parts;

@@ -218,11 +218,19 @@ describe('what a pod that runs has of files outlives the agent, where there is m
     expect(await kept()).toBe(1);
   });
 
-  test('nor once the pod is gone', async () => {
+  test('nor once the pod is gone, and nothing is left when the agent has stopped', async () => {
     const node = await running();
     await unlink(join(node.manifestDir, 'web.yaml'));
     await node.advance('120s');
     expect(node.has('web-node-1')).toBe(false);
     expect(await kept()).toBe(0);
+    await node.agent.stop();
+    expect(await readdir(memory)).toEqual([]);
+  });
+
+  test('an agent that stops leaves the objects of pods that run', async () => {
+    const node = await running();
+    await node.agent.stop();
+    expect(await kept()).toBe(2);
   });
 });

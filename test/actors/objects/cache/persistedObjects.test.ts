@@ -36,6 +36,24 @@ function keptIn(directory: string, isInMemory = true, files: FileSystem = hostFi
 }
 
 describe('what is kept', () => {
+  test('closing completes the writes, and removes the directory only if it is empty', async () => {
+    const directory = join(folder, 'objects');
+    const { kept } = keptIn(directory);
+    await kept.close();
+    expect(await readdir(folder)).toEqual([]);
+    kept.put({ object: secret, uids: ['web'] });
+    await kept.close();
+    expect(await keptIn(directory).kept.all()).toHaveLength(1);
+    kept.forget(secret);
+    await kept.close();
+    expect(await readdir(folder)).toEqual([]);
+    await writeFile(directory, 'of another program');
+    const { kept: other, problems } = keptIn(directory);
+    await other.close();
+    expect(problems.join()).toContain('is not a directory that only this agent may enter');
+    expect(await readdir(folder)).toEqual(['objects']);
+  });
+
   test('is had by another agent, byte for byte, and by nobody else', async () => {
     const directory = join(folder, 'objects');
     const { kept } = keptIn(directory);

@@ -31,6 +31,7 @@ function world(left: readonly string[] = []) {
       disk.delete(keyOf(reference));
       writes.push(`no ${reference.name}`);
     },
+    close: async () => {},
     retainPods: async (uids: ReadonlySet<string>) => {
       for (const [key, each] of disk) if (!each.uids.some((uid) => uids.has(uid))) disk.delete(key);
     },
