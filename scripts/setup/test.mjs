@@ -29,6 +29,20 @@ async function staticCheck(command) {
 /** A run in which more suites fail is broken, not flaky. */
 const MAX_RERUNS = 10;
 
+/** Options of jest whose value is the next argument. */
+const OPTIONS_WITH_VALUE = ['-w', '--maxWorkers', '--testTimeout', '-c', '--config', '--seed', '--maxConcurrency'];
+/** Options of jest that select suites. They do not apply to a suite that runs alone. */
+const SELECTIONS =
+  /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures)/;
+
+/** Returns the arguments that say how tests run, without those that say which. */
+function howToRun(args) {
+  return args.filter((arg, index) => {
+    if (arg.startsWith('-')) return !SELECTIONS.test(arg);
+    return OPTIONS_WITH_VALUE.includes(args[index - 1]);
+  });
+}
+
 /** Runs the tests, then each suite that failed once more, alone. Returns the numbers of passed and failed tests. */
 async function jest(args) {
   say('running the tests');
@@ -52,7 +66,7 @@ async function jest(args) {
   const flaky = [];
   for (const [index, failure] of failures.entries()) {
     say(`running ${relative(root, failure.name)} again, alone`);
-    const rerun = await run(`rerun-${index}`, ['--runTestsByPath', failure.name]);
+    const rerun = await run(`rerun-${index}`, [...howToRun(args), '--runTestsByPath', failure.name]);
     if (rerun.code !== 0 || rerun.results === undefined) continue;
     const again = numbersOf(rerun.results, rerun.code, false);
     if (again.failed > 0) continue;

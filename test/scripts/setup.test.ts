@@ -202,6 +202,14 @@ describe('npm test', () => {
     expect(await readFile(join(directory, 'jest-calls'), 'utf8')).toMatch(/--runTestsByPath web\.test\.ts\n$/);
   });
 
+  test('runs it again with the same options, but without those that select suites', async () => {
+    await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
+    const selections = ['--shard=1/2', '--testPathIgnorePatterns=e2e', 'test/web'];
+    await finished(setup('test', '-w', '1', ...selections, '--testTimeout=9000', '--silent'));
+    const [, rerun = ''] = (await readFile(join(directory, 'jest-calls'), 'utf8')).split('\n');
+    expect(rerun).toMatch(/ -w 1 --testTimeout=9000 --silent --runTestsByPath web\.test\.ts$/);
+  });
+
   test('counts a suite that fails twice once', async () => {
     await jestRuns(firstRun, { numbers: { numPassedTests: 1, numFailedTests: 1 }, code: 1 });
     const { code, out, err } = await finished(setup('test'));
