@@ -61,6 +61,28 @@ test('C2: a deleted pod whose activeDeadlineSeconds pass before it has stopped h
   expect(node.errors).toEqual([]);
 });
 
+test('C2: activeDeadlineSeconds that are set while a pod terminates apply to it', async () => {
+  const { ask, node } = await joinedNode();
+  const lifecycle = { preStop: { sleep: { seconds: 30 } } };
+  const main = { name: 'main', image: IMAGE, command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'], lifecycle };
+  const { metadata, spec } = boundPod('web', { containers: [main] });
+  await ask('POST', PODS, { metadata: { ...metadata, finalizers: ['example.com/hold'] }, spec });
+  await node.advance('20s');
+  await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 60 });
+  await node.advance('5s');
+  const terminating = await ask('GET', `${PODS}/web`);
+  await ask('PUT', `${PODS}/web`, {
+    ...terminating,
+    spec: Object.assign({}, terminating.spec, { activeDeadlineSeconds: 30 }),
+  });
+  await node.advance('50s');
+  expect((await ask('GET', `${PODS}/web`)).status).toMatchObject({
+    phase: 'Failed',
+    reason: 'DeadlineExceeded',
+    message,
+  });
+});
+
 test('activeDeadlineSeconds of a pod of an API server counts from its startTime, whatever the runtime loses meanwhile', async () => {
   const { ask, node } = await joinedNode();
   await ask('POST', PODS, boundPod('web', { activeDeadlineSeconds: 60 }));

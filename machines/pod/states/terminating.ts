@@ -95,6 +95,15 @@ const actions = {
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
   })),
+  // As by a kubelet, whose next sync of a terminating pod uses its latest spec (`SyncTerminatingPod` and
+  // `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
+  replaceDeadline: podSetup.assign(({ context: { allocated }, event }) => {
+    if (event.type !== 'pod.update') return {};
+    const { activeDeadlineSeconds: _, ...spec } = allocated.spec;
+    const { activeDeadlineSeconds } = event.pod.spec;
+    const deadline = activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds };
+    return { allocated: { ...allocated, spec: { ...spec, ...deadline } } };
+  }),
   countLostTask: podSetup.assign(({ context, event }) => (isTaskLost(event) ? { lostTasks: lostTasks(context) } : {})),
   unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = Object.keys(context.volumes);
@@ -116,7 +125,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
   // pod.
   always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
-    'pod.update': { actions: 'desire' },
+    'pod.update': { actions: ['desire', 'replaceDeadline'] },
     // No container runs or starts again, so that the metadata needs no distribution.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },

@@ -170,6 +170,25 @@ describe('activeDeadlineSeconds', () => {
     expect([story.view().exceedsDeadline, deadlineEvents(story)]).toEqual([true, []]);
   });
 
+  test('C2: a deleted pod has the deadline of its latest update until it has stopped', () => {
+    const story = podStory({ pod: pod(), held: ['stopContainer', 'removeCgroup'] });
+    story.ports.advance(10_000);
+    story.terminate(100);
+    story.send({ type: 'pod.update', pod: pod(600) });
+    story.ports.advance(19_999);
+    story.send({ type: 'pod.update', pod: pod(30) });
+    expect(story.view().exceedsDeadline).toBeUndefined();
+    story.ports.advance(1);
+    expect(story.view()).toMatchObject({ exceedsDeadline: true, termination: { reason: 'Removed' } });
+    story.ports.answer('stopContainer');
+    expect(story.view().exceedsDeadline).toBe(true);
+    const stopped = podStory({ pod: pod(), held: ['removeCgroup'] });
+    stopped.terminate(100);
+    stopped.send({ type: 'pod.update', pod: pod(30) });
+    stopped.ports.advance(60_000);
+    expect(stopped.view().exceedsDeadline).toBeUndefined();
+  });
+
   test('C2: so does a completing pod whose sidecar stops too late, and a pod whose sandbox is created too late', () => {
     const sidecar = aContainer({ name: 'sidecar', restartPolicy: 'Always' });
     const completing = podStory({
