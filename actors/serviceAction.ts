@@ -7,6 +7,8 @@ export type ServiceAction =
   | { readonly action: 'pullChecked'; readonly result: PullCheckResult }
   /** The numbers of files after a record of a pull, or an intent to pull, was written or removed. */
   | { readonly action: 'pullRecordsChanged'; readonly records: number; readonly intents: number }
+  /** The usage of a volume was measured, or could not be. */
+  | { readonly action: 'volumeMeasured'; readonly ms: number }
   | { readonly action: 'eventStreamOpened' | 'eventStreamFailed' }
   /** `latencyMs` is the time since the runtime created the event. */
   | { readonly action: 'runtimeEventReceived'; readonly latencyMs: number };

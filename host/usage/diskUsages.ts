@@ -1,10 +1,16 @@
 /** Measures the disk usage of several directory trees with time limits. */
+import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { type DiskUsage, measureDiskUsage } from './diskUsage.ts';
 
 /** Usage of a tree, or the reason why it is unknown. */
 export type UsageResult = DiskUsage | { readonly failure: string };
+
+export type TimedUsage = UsageResult & {
+  /** Duration of the measurement in milliseconds. */
+  readonly ms: number;
+};
 
 interface WalkLimits {
   readonly perTreeMs: number;
@@ -20,13 +26,15 @@ const LIMITS: WalkLimits = { perTreeMs: 20_000, totalMs: 60_000 };
 export async function measureDiskUsages(
   paths: readonly string[],
   { perTreeMs, totalMs } = LIMITS,
-): Promise<UsageResult[]> {
+): Promise<TimedUsage[]> {
   const totalLimit = startTimeLimit(totalMs);
-  const results: UsageResult[] = [];
+  const results: TimedUsage[] = [];
   for (const path of paths) {
     const treeLimit = startTimeLimit(perTreeMs);
     const signal = AbortSignal.any([totalLimit.signal, treeLimit.signal]);
-    results.push(await measureDiskUsage(path, signal).catch((error: unknown) => ({ failure: messageOf(error) })));
+    const startedAt = systemClock.monotonic();
+    const usage = await measureDiskUsage(path, signal).catch((error: unknown) => ({ failure: messageOf(error) }));
+    results.push({ ...usage, ms: systemClock.monotonic() - startedAt });
     treeLimit.clear();
   }
   totalLimit.clear();

@@ -27,6 +27,8 @@ export interface NodeStatsParts {
   readonly clock: Clock;
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
+  /** Called with the duration of the measurement of each volume, in milliseconds. */
+  readonly onVolumeMeasured?: ((ms: number) => void) | undefined;
   /** Aborts all measurements. */
   readonly signal: AbortSignal;
 }
@@ -56,6 +58,7 @@ export async function createNodeStats(parts: NodeStatsParts): Promise<NodeStats>
     ...common,
     layout,
     measure: countTrees,
+    onMeasured: parts.onVolumeMeasured,
     jitter: systemJitter,
     periodMs: config.volumeStatsMs,
     pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,

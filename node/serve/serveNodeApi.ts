@@ -74,7 +74,9 @@ export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> 
   try {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
-      const stats = await createNodeStats({ ...parts, signal: abortController.signal });
+      const onVolumeMeasured = (ms: number) =>
+        parts.metrics?.observers.serviceActions({ action: 'volumeMeasured', ms });
+      const stats = await createNodeStats({ ...parts, onVolumeMeasured, signal: abortController.signal });
       provider = stats.provider;
       parts.metrics?.addLogUsage(() => stats.logs.latest());
       const apiParts = { ...parts, serving, use, stats, signal: abortController.signal };

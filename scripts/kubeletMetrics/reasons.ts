@@ -104,10 +104,6 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_pod_watch_events_dropped_total'], text: 'the node does not serve the alpha API of pods' },
   { names: ['kubelet_podcertificate_states'], text: 'the node requests no certificates for pods' },
   { names: ['kubelet_started_host_process_containers_*'], text: 'only on Windows' },
-  {
-    names: ['kubelet_volume_metric_collection_duration_seconds'],
-    text: 'a process of low priority measures all volumes in one run, and reports what they use but not how long each took',
-  },
   { names: ['kubelet_volume_stats_*'], text: NO_CLAIM },
   { names: ['plugin_manager_total_plugins'], text: 'no CSI, DRA or device plugin can register with the node' },
   {

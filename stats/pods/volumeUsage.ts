@@ -8,7 +8,7 @@ import { retainKeys } from '../../base/retainKeys.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import type { UsageResult } from '../../host/usage/diskUsages.ts';
+import type { TimedUsage, UsageResult } from '../../host/usage/diskUsages.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
@@ -23,7 +23,9 @@ export interface VolumeUsageOptions {
   /** Minimum interval between measurements of a volume, in milliseconds. 0 disables them. */
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
-  readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly UsageResult[]>;
+  readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly TimedUsage[]>;
+  /** Called with the duration of the measurement of each volume, in milliseconds. */
+  readonly onMeasured?: ((ms: number) => void) | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns a number in [0, 1). */
   readonly jitter: () => number;
@@ -114,10 +116,11 @@ export class VolumeUsage {
   }
 
   async #measure(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    const { measure: count, clock, periodMs, jitter } = this.#parts;
+    const { measure: count, clock, periodMs, jitter, onMeasured } = this.#parts;
     const trees = pods.flatMap((pod) => this.#treesOf(pod));
     const paths = trees.map(({ path }) => path);
     const counted = paths.length > 0 ? await count(paths, signal) : [];
+    for (const { ms } of counted) onMeasured?.(ms);
     const stats = await Promise.all(trees.map((tree, at) => this.#statsOf(tree, counted[at], signal)));
     signal.throwIfAborted();
     const byPod = Map.groupBy(

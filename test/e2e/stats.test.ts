@@ -103,6 +103,9 @@ test('C43: processor, memory, volumes, layers, logs and networks of a pod that u
   expect(stats.process_stats?.process_count).toBe(2);
   expect(stats.network).toMatchObject({ name: 'eth0', rxBytes: expect.any(Number) });
   expect(stats.volume?.map(({ name }) => name).toSorted()).toEqual(['data', 'labels', 'memory']);
+  expect(await proxied('metrics')).toMatch(
+    /^kubelet_volume_metric_collection_duration_seconds_count\{metric_source="du"\} [1-9]/m,
+  );
   const data = named(stats.volume, 'data');
   expect(data?.usedBytes).toBeGreaterThanOrEqual(WRITTEN * MIB);
   expect(data?.usedBytes).toBeLessThan((WRITTEN + 1) * MIB);

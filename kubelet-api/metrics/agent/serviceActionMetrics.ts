@@ -6,6 +6,12 @@ import { alpha, type Registry } from '../registry.ts';
 /** Creates the listener for service actions. */
 export function serviceActionMetrics(registry: Registry): (action: ServiceAction) => void {
   const { opened, failed, latency } = eventStreamFamilies(registry);
+  const volumeMeasurements = registry.histogram(
+    alpha('kubelet_volume_metric_collection_duration_seconds', 'Time to measure the usage of a volume.', [
+      'metric_source',
+    ]),
+    DEFAULT_BUCKETS,
+  );
   const { checks, records, intents } = pullRecordFamilies(registry);
   return (action) => {
     switch (action.action) {
@@ -15,6 +21,9 @@ export function serviceActionMetrics(registry: Registry): (action: ServiceAction
         return failed.add([]);
       case 'runtimeEventReceived':
         return latency.observe([], action.latencyMs / 1_000);
+      case 'volumeMeasured':
+        // All volumes are directory trees, whose usage a kubelet measures as `du` does (`pkg/volume/util/fs/fs.go`).
+        return volumeMeasurements.observe(['du'], action.ms / 1_000);
       case 'pullChecked':
         return checks.add([action.result]);
       case 'pullRecordsChanged':

@@ -15,15 +15,15 @@ afterEach(() => rm(folder, { recursive: true }));
 
 test('results are in the order of the trees, including failures', async () => {
   expect(await measureDiskUsages([join(folder, 'none'), folder, join(folder, '1')])).toEqual([
-    { failure: expect.stringContaining('ENOENT') },
-    { bytes: expect.any(Number), inodes: 2_001 },
-    { bytes: 0, inodes: 1 },
+    { failure: expect.stringContaining('ENOENT'), ms: expect.any(Number) },
+    { bytes: expect.any(Number), inodes: 2_001, ms: expect.any(Number) },
+    { bytes: 0, inodes: 1, ms: expect.any(Number) },
   ]);
 });
 
 test('a large tree leaves time for the others within the total limit', async () => {
-  const late = { failure: expect.stringMatching(/abort/i) };
-  const small = { bytes: 0, inodes: 1 };
+  const late = { failure: expect.stringMatching(/abort/i), ms: expect.any(Number) };
+  const small = { bytes: 0, inodes: 1, ms: expect.any(Number) };
   expect(await measureDiskUsages([folder, join(folder, '1')], { perTreeMs: 0, totalMs: 10_000 })).toEqual([
     late,
     small,

@@ -62,7 +62,8 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {
   const measure: VolumeUsageOptions['measure'] = (paths, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
-      const answer = (counted: UsageResult = { bytes: 100, inodes: 2 }) => resolve(paths.map(() => counted));
+      const answer = (counted: UsageResult = { bytes: 100, inodes: 2 }) =>
+        resolve(paths.map(() => ({ ...counted, ms: 250 })));
       asked.push({ names: paths.map((path) => path.split('/').at(-1) ?? ''), signal, answer });
     });
   const parts = { pods, layout, pluginOf, periodMs: 60_000, measure, clock, jitter: () => 0.5, signal: end.signal };
@@ -113,6 +114,13 @@ test('C43: nothing is counted until somebody asks; then again only what changes,
     ['data', 'memory'],
   ]);
   expect(volumes.volumesOf(pod.metadata.uid).all.map(({ usedBytes }) => usedBytes)).toEqual([300, 300, 100, 100]);
+});
+
+test('C42: the time that each volume takes is reported, also of one that cannot be counted', async () => {
+  const durations: number[] = [];
+  const { refresh } = usage(() => [podOnDisk('a')], { onMeasured: (ms) => durations.push(ms) });
+  await refresh({ failure: 'ENOENT' });
+  expect(durations).toEqual([250, 250, 250, 250]);
 });
 
 test('one count is underway at a time, and whoever asks meanwhile waits for it', async () => {

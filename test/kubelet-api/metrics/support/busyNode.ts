@@ -77,6 +77,7 @@ export async function busyNode() {
     decision: 'deferredResizeAccepted',
     trigger: 'pods_removed',
   });
+  metrics.observers.serviceActions({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.observers.serviceActions({ action: 'pullChecked', result });
   metrics.providers.ran({ provider: 'ecr', ms: 3, hasFailed: true });
