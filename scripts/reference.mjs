@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../cli/program.ts';
 import { fieldEntries } from '../node/config/settings/allSettings.ts';
+import { missingFlags } from '../node/config/settings/missingFlags.ts';
 import { withDefaults } from '../node/config/settings/settingTexts.ts';
 import { root } from './setup/places.mjs';
 
@@ -62,10 +63,15 @@ const fields = table(
 const others = fieldEntries()
   .filter(([, { effect }]) => effect === undefined)
   .map(([name]) => `\`${name}\``);
+const missing = table(
+  'Flag',
+  missingFlags().map(({ name, field, why }) => [`\`${name}\``, field === undefined ? why : `\`${field}\``]),
+);
 const written = {
   commands: commands.slice(1),
   fields: fields.slice(1),
   'other fields': [`${others.join(', ')}.`],
+  'missing flags': missing.slice(1),
 };
 
 /** Puts the lines between the marks of a part. */

@@ -4,7 +4,7 @@ import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { isDuration } from './fields.ts';
 import type { NodeConfig } from './nodeConfig.ts';
 import { allSettings, fieldEntries } from './settings/allSettings.ts';
-import { isGroup, type Setting, type Settings } from './settings/setting.ts';
+import { type Group, isGroup, type Setting, type Settings } from './settings/setting.ts';
 import { asFields, configuredValue, isStandalone, writtenDefault } from './settings/settingValues.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,33 +21,37 @@ export function kubeletConfigurationOf(config: NodeConfig): Fields {
 
 interface Configured {
   readonly flags: Fields;
+  /** The fields of the file, or of the part of it that a group stands for. */
   readonly fields: Fields;
 }
 
-function configuredFields(settings: Settings, { flags, fields }: Configured): Fields {
-  const shown = fieldEntries(settings).flatMap(([name, entry]): readonly (readonly [string, unknown])[] => {
-    if (isGroup(entry)) {
-      if (entry.hidesDefault && fields[name] === undefined) return [];
-      return [[name, configuredFields(entry.fields, { flags, fields: asFields(fields[name]) })]];
-    }
-    const configured = configuredValue(name, settings, { flags, fields });
-    const value = configured ?? (entry.hidesDefault ? undefined : writtenDefault(entry, isStandalone(flags)));
-    return isLeftOut(value, entry) ? [] : [[name, asGoWrites(value, entry)]];
+/** Returns the fields that a kubelet shows, as configured or by default. */
+function configuredFields(settings: Settings, configured: Configured): Fields {
+  const fields = fieldEntries(settings).map(([name, entry]) => {
+    const value = isGroup(entry) ? groupValue(name, entry, configured) : fieldValue(name, entry, configured);
+    return [name, value] as const;
   });
-  return Object.fromEntries(shown);
+  return definedOnly(Object.fromEntries(fields));
 }
 
-/** Whether Go's encoder leaves out a field with `omitempty`. */
-function isLeftOut(value: unknown, { keepsZero }: Setting): boolean {
-  if (value === undefined) return true;
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
-  return !keepsZero && (value === '' || value === 0 || value === false);
+function groupValue(name: string, group: Group, { flags, fields }: Configured): Fields | undefined {
+  if (group.hidesDefault && fields[name] === undefined) return undefined;
+  return configuredFields(group.fields, { flags, fields: asFields(fields[name]) });
 }
 
-function asGoWrites(value: unknown, { type }: Setting): unknown {
-  const ms = typeof value === 'string' && isDuration(type) ? parseDuration(value) : undefined;
+/** Returns the value as Go's encoder writes it. Undefined if it leaves out the field. */
+function fieldValue(name: string, setting: Setting, configured: Configured): unknown {
+  const byDefault = setting.hidesDefault ? undefined : writtenDefault(setting, isStandalone(configured.flags));
+  const value = configuredValue(name, setting, configured) ?? byDefault;
+  if (isEmpty(value) || (isZero(value) && !setting.keepsZero)) return undefined;
+  const ms = typeof value === 'string' && isDuration(setting.type) ? parseDuration(value) : undefined;
   return ms === undefined ? value : goDuration(ms);
 }
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+const isZero = (value: unknown): boolean => value === '' || value === 0 || value === false;
 
 /** Returns the fields whose values in effect depend on the host, the command, the cluster or other fields. */
 function effectiveFields(config: NodeConfig): Fields {

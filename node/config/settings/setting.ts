@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 
 export interface Setting {
-  /** The type of the field, or of the flag if there is no field. */
+  /** The type of the field, or of the flag if there is no field. It parses durations into milliseconds. */
   readonly type: z.ZodMiniType;
   /** The default, as a file would have it. Undefined if there is none or if it depends on the host or on other settings. */
   readonly default?: unknown;
@@ -15,7 +15,7 @@ export interface Setting {
   /** The reason why the field has no effect. One warning at the start lists all such fields that the file sets. */
   readonly ignored?: string;
   readonly flag?: Flag;
-  /** The kubelet's flag for the field, which this node does not have. */
+  /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these. */
   readonly missingFlag?: string;
   /**
    * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any other

@@ -1,5 +1,7 @@
 /** The values of all settings in effect: of the flags, else of the file, else the defaults. */
 import * as z from 'zod/mini';
+import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { isDuration } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';
 import { isGroup, type Setting, type Settings, type ValuesOf } from './setting.ts';
 
@@ -35,7 +37,7 @@ function valuesIn(settings: Settings, configured: Configured, defaults: Values):
   const { flags, fields } = configured;
   const entries = Object.entries(settings).map(([name, entry]) => {
     if (isGroup(entry)) return [name, valuesIn(entry.fields, { flags, fields: asFields(fields[name]) }, {})];
-    const value = configuredValue(name, settings, configured) ?? defaults[name];
+    const value = configuredValue(name, entry, configured) ?? defaults[name];
     return [name, value ?? defaultValue(entry, isStandalone(flags))];
   });
   return Object.fromEntries(entries);
@@ -46,19 +48,17 @@ export const asFields = (value: unknown): Values =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** Returns the value that a flag or the file sets. Undefined if neither does. */
-export function configuredValue(name: string, settings: Settings, configured: Configured): unknown {
-  const setting = settings[name];
-  if (setting === undefined || isGroup(setting)) return undefined;
-  const { flag, keepsZero, defaultFrom } = setting;
-  const flagged = flag && configured.flags[flag.name ?? name];
+export function configuredValue(name: string, setting: Setting, { flags, fields }: Configured): unknown {
+  const { flag, defaultFrom } = setting;
+  const flagged = flag && flags[flag.name ?? name];
   if (flagged !== undefined && !(flag?.emptyIsUnset && flagged === '')) return flagged;
-  const field = configured.fields[name];
-  if (field !== undefined && (keepsZero || !isZero(field))) return field;
-  return defaultFrom === undefined ? undefined : configuredValue(defaultFrom, settings, configured);
+  const candidates = [fields[name], defaultFrom === undefined ? undefined : fields[defaultFrom]];
+  return candidates.find((value) => value !== undefined && (setting.keepsZero || !isZero(value, setting)));
 }
 
-/** Whether a value is the zero value of Go, as JSON has it. An empty list or map is a value of its own. */
-const isZero = (value: unknown): boolean => value === 0 || value === '' || value === '0s';
+/** Whether a value of the file is Go's zero value, written or parsed. An empty list or map is a value of its own. */
+const isZero = (value: unknown, { type }: Setting): boolean =>
+  value === 0 || value === '' || (typeof value === 'string' && isDuration(type) && parseDuration(value) === 0);
 
 export const isStandalone = (flags: Values): boolean => flags['--kubeconfig'] === undefined;
 

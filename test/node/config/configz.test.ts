@@ -109,6 +109,24 @@ test('C39: an empty value of the file is left out or is the default, and an opti
   });
 });
 
+test('C39: flags are shown as the file is, and a zero duration is the default', () => {
+  const flags = { '--kubeconfig': '/k', '--provider-id': 'cloud://a', '--allowed-unsafe-sysctls': 'kernel.msg*' };
+  const all = shown(flags, 'providerID: cloud://b\nsyncFrequency: 0m\nnodeStatusUpdateFrequency: 20s');
+  expect(all).toMatchObject({
+    providerID: 'cloud://a',
+    allowedUnsafeSysctls: ['kernel.msg*'],
+    syncFrequency: '1m0s',
+    nodeStatusReportFrequency: '20s',
+  });
+});
+
+test('no secret of the flags is in it', () => {
+  const url = 'https://user:secret@example.com/pods?token=secret';
+  const all = shown({ '--manifest-url': url, '--manifest-url-header': 'Authorization:secret' });
+  expect(JSON.stringify(all)).not.toContain('secret');
+  expect(all).toMatchObject({ staticPodURLHeader: { Authorization: ['<masked>'] } });
+});
+
 test('C39: a separate image service is shown', () => {
   expect(shown({ '--image-service-endpoint': 'unix:///run/images.sock' })).toMatchObject({
     imageServiceEndpoint: 'unix:///run/images.sock',
