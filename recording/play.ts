@@ -55,7 +55,7 @@ export async function replayTo(
   assertSameMachines(stretch, machines);
   const beginning = stretch.beginnings.findLast(({ at }) => at <= since) ?? stretch.beginnings[0] ?? start.beginning;
   let { at } = beginning;
-  const { agent, enter, passTo } = await createReplayAt(file, beginning, {
+  const { agent, enter, advanceTo } = await createReplayAt(file, beginning, {
     ...(moves ? { moves } : {}),
     ...(inspect ? { inspect: (event) => inspect(event, at) } : {}),
   });
@@ -71,7 +71,7 @@ export async function replayTo(
     await agent.stop();
     throw error;
   }
-  passTo(at);
+  advanceTo(at);
   return { agent, at };
 }
 

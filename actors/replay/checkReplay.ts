@@ -1,4 +1,4 @@
-/** Checks what `createReplay` is given: a recording may come from a file that is cut, or of something else. */
+/** Validates the arguments of `createReplay`, because a recording may be truncated or of a different format. */
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { Entry } from '../boundary.ts';
@@ -6,13 +6,13 @@ import type { Entry } from '../boundary.ts';
 const texts = z.array(z.string());
 const object = z.looseObject({});
 const objects = z.array(object);
-const maybe = z.optional(functionSchema);
+const optionalFunction = z.optional(functionSchema);
 const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
-/** What need not be bounded: for that JSON has null. */
+/** A number that may be unlimited, which JSON represents as null. */
 const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
-/** What a node begins with, as far as its own shape goes. */
+/** The initial input of a node. */
 const input = z.looseObject({
   nodeName: z.string(),
   owner: z.string(),
@@ -53,10 +53,10 @@ const options = z.looseObject({
     }),
   ),
   at: z.optional(z.number()),
-  inspect: maybe,
-  events: maybe,
-  moves: maybe,
-  nextTurn: maybe,
+  inspect: optionalFunction,
+  events: optionalFunction,
+  moves: optionalFunction,
+  nextTurn: optionalFunction,
 });
 
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);
@@ -64,27 +64,27 @@ const entry = z.object({ at: z.number(), actor: z.string(), kind, source: z.stri
 
 const event = z.object({ value: z.looseObject({ type: z.string() }) });
 const failure = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
-/** What the actors look at before anything else does. */
+/** The required fields of an entry's value, by kind. */
 const values = { answer: z.object({}), failure, fact: event, elapsed: event };
 
 const replay = z.object({ input, entries: z.array(z.unknown()), options });
 
-interface Given {
+interface ReplayArguments {
   readonly input: unknown;
   readonly entries: readonly unknown[];
   readonly options: unknown;
 }
 
-/** Throws a `TypeError` that names the first field that is wrong. */
-export function checkReplay(given: Given): void {
-  checkShape(replay, given, 'createReplay');
-  for (const [index, each] of given.entries.entries()) checkEntry(each, `createReplay: entries[${index}]`);
+/** Throws a `TypeError` that names the first invalid field. */
+export function checkReplay(args: ReplayArguments): void {
+  checkShape(replay, args, 'createReplay');
+  for (const [index, entry] of args.entries.entries()) checkEntry(entry, `createReplay: entries[${index}]`);
 }
 
-/** One by one: there are many, and a list of what was parsed would be as long. */
-function checkEntry(given: unknown, taker: string): void {
-  checkShape(entry, given, taker);
-  // It has just been seen to have one.
-  const { kind } = given as Entry;
-  checkShape(values[kind], given, taker);
+/** Checks a single entry. Parsing the whole array would create an equally long copy. */
+function checkEntry(value: unknown, place: string): void {
+  checkShape(entry, value, place);
+  // Safe cast: the previous check ensures that the entry has a kind.
+  const { kind } = value as Entry;
+  checkShape(values[kind], value, place);
 }

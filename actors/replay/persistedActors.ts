@@ -1,4 +1,4 @@
-/** Actors as plain data, in which an object that several actors have in common is one object. */
+/** Converts actors to plain data, in which objects shared by several actors remain shared. */
 import type { AnyActor, AnyActorRef } from 'xstate';
 
 /**
@@ -6,19 +6,19 @@ import type { AnyActor, AnyActorRef } from 'xstate';
  * context for actors, so that each container of a pod would search the whole pod. No context here contains an actor.
  */
 export function persistedActor(ref: AnyActorRef): object {
-  // Every actor here is one of XState's own.
+  // Safe cast: every actor of the agent was created by XState.
   const actor = ref as AnyActor;
   const snapshot: { readonly context?: unknown; readonly children?: Children } = actor.getSnapshot();
   const { context, children } = snapshot;
   if (context === undefined || children === undefined) return actor.getPersistedSnapshot();
-  const shell = actor.logic.getPersistedSnapshot({ ...snapshot, context: {}, children: {} });
-  const below = Object.entries(children).map(([id, child]) => [id, persistedChild(child)]);
-  return { ...shell, context, children: Object.fromEntries(below) };
+  const persisted = actor.logic.getPersistedSnapshot({ ...snapshot, context: {}, children: {} });
+  const persistedChildren = Object.entries(children).map(([id, child]) => [id, persistedChild(child)]);
+  return { ...persisted, context, children: Object.fromEntries(persistedChildren) };
 }
 
 type Children = Readonly<Record<string, AnyActor>>;
 
-/** A child as XState persists it. No actor here sends its snapshots to its parent. */
+/** Returns a child in XState's persisted form. No actor here sends its snapshots to its parent. */
 const persistedChild = (child: AnyActor): object => ({
   snapshot: persistedActor(child),
   src: child.src,
@@ -39,11 +39,11 @@ export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator
   const ownCopy = copy(own);
   yield;
   if (children === undefined) return ownCopy;
-  const below: [string, object][] = [];
-  for (const [id, { snapshot, ...how }] of Object.entries(children)) {
-    below.push([id, { snapshot: yield* copiedActors(snapshot, copy), ...copy(how) }]);
+  const copiedChildren: [string, object][] = [];
+  for (const [id, { snapshot, ...attributes }] of Object.entries(children)) {
+    copiedChildren.push([id, { snapshot: yield* copiedActors(snapshot, copy), ...copy(attributes) }]);
   }
-  return { ...ownCopy, children: Object.fromEntries(below) };
+  return { ...ownCopy, children: Object.fromEntries(copiedChildren) };
 }
 
 /**
@@ -52,22 +52,22 @@ export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator
  */
 export function plainCopier(): <T>(value: T) => T {
   const copies = new Map<object, unknown>();
-  const copied = (each: unknown): unknown => {
-    if (typeof each === 'number') return Number.isFinite(each) ? each : null;
-    if (typeof each !== 'object' || each === null) return each;
-    const existing = copies.get(each);
+  const copyValue = (original: unknown): unknown => {
+    if (typeof original === 'number') return Number.isFinite(original) ? original : null;
+    if (typeof original !== 'object' || original === null) return original;
+    const existing = copies.get(original);
     if (existing !== undefined) return existing;
-    const copy = Array.isArray(each)
-      ? each.map((item: unknown) => (isWritten(item) ? copied(item) : null))
+    const copy = Array.isArray(original)
+      ? original.map((item: unknown) => (isInJson(item) ? copyValue(item) : null))
       : Object.fromEntries(
-          Object.entries(each).flatMap(([key, item]) => (isWritten(item) ? [[key, copied(item)]] : [])),
+          Object.entries(original).flatMap(([key, item]) => (isInJson(item) ? [[key, copyValue(item)]] : [])),
         );
-    copies.set(each, copy);
+    copies.set(original, copy);
     return copy;
   };
-  // A copy has the type of the original, as all that is copied here is plain data.
-  return <T>(value: T) => copied(value) as T;
+  // Safe cast: a copy has the type of the original, because only plain data is copied.
+  return <T>(value: T) => copyValue(value) as T;
 }
 
-/** Whether JSON has a value: it omits what is undefined, and functions. */
-const isWritten = (value: unknown): boolean => value !== undefined && typeof value !== 'function';
+/** Whether `JSON.stringify` writes a value. It omits undefined and functions. */
+const isInJson = (value: unknown): boolean => value !== undefined && typeof value !== 'function';

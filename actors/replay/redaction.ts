@@ -1,7 +1,7 @@
 /**
- * Keeps the values of environment variables and of HTTP headers of pods, and the commands of their hooks, out of what
- * leaves the agent: recordings and keyframes, explanations, the log. In their place stands a digest under a key that
- * nobody keeps: equal values are seen to be equal, and a change to be one.
+ * Removes secrets from everything that leaves the agent, i.e. recordings, keyframes, explanations and logs. Secrets are
+ * the values of pods' environment variables and HTTP headers, and the commands of their hooks. Each is replaced by a
+ * keyed digest, so that equal values and changes remain recognizable. The key is not stored.
  */
 
 import { hash, randomBytes } from 'node:crypto';
@@ -13,106 +13,105 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { MIN_PATTERN_LENGTH, PatternIndex } from './patternIndex.ts';
 
 export interface Redaction {
-  /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */
+  /** Learns the values of a source's pods, which are searched for in texts from then on. */
   learn(fact: NodeFact): void;
-  /** The same of pods that a former agent wanted: before any source has spoken it is told what they have come to. */
+  /** Learns the values of pods of an earlier agent, whose results are received before any source reports. */
   readonly learnPods: (pods: Iterable<Pod>) => void;
-  /** And of values that a container is given that its pod only refers to. */
+  /** Learns values that a pod only references, but which its container receives. */
   readonly learnValues: (uid: string, values: Iterable<string>) => void;
-  /** What it is given is left as it is; of what holds nothing secret nothing is copied. */
+  /** Returns a redacted value. The original is not modified, and parts without secrets are not copied. */
   readonly redact: <T>(value: T) => T;
-  /** Returns such a function for several values, which redacts an object that they have in common once. */
+  /** Returns a function that redacts several values, and each object shared by them once. */
   readonly redactor: () => <T>(value: T) => T;
-  /**
-   * The same of what is text at whatever depth. What the outside says may quote a value: a runtime that could not run a
-   * command, a container that ended.
-   */
+  /** Redacts all texts in a value at any depth, because errors and container output may quote a secret. */
   readonly texts: <T>(value: T) => T;
 }
 
-/** The fields whose items are a name and a value that may be secret. */
+/** Fields whose items have a name and a value that may be secret. */
 const NAMED_VALUES = new Set(['env', 'httpHeaders']);
-/** The fields that hold what a container does at its start and before its end: what is given to their commands may be secret. */
+/** Fields that contain a hook, whose command arguments may be secret. */
 const HOOKS = new Set(['postStart', 'preStop']);
-/** The fields that may quote or repeat a value in a single word; whatever has several words is text anywhere. */
+/** Fields that may quote a secret even as a single word. Values with several words are searched in all fields. */
 const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
-/** Under which kubectl keeps the whole manifest. */
+/** The annotation in which kubectl stores the whole manifest. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** A single word is not looked for in texts: `running` and `production` are in what the agent says itself. */
+/**
+ * Plain words are not searched for in texts, because `running` or `production` also occur in the agent's own messages.
+ */
 const PLAIN_WORD = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
-/** What stands for a value stays as it is. */
+/** Digests are not redacted again. */
 const DIGEST = /^redacted-[0-9a-f]{16}$/;
-/** So many pods that are not wanted any more are remembered, for what is still said of them. */
-const REMEMBERED = 200;
+/** Maximum number of removed pods whose values are remembered, because later texts may still quote them. */
+const MAX_RETIRED = 200;
 
 export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
   const redactor = new Redactor(key.toString('hex'));
-  // Only texts are replaced, by texts.
+  // Safe casts: only strings are replaced, by strings.
   return {
     learn: (fact) => redactor.values.learn(fact),
     learnPods: (pods) => redactor.values.learnPods(pods),
     learnValues: (uid, values) => redactor.values.learnValues(uid, values),
     redact: (value) => redactor.redactAll(value, false) as typeof value,
     redactor: () => {
-      const own = new Redactor(key.toString('hex'), redactor.values);
-      return (value) => own.redact(value, false) as typeof value;
+      const shared = new Redactor(key.toString('hex'), redactor.values);
+      return (value) => shared.redact(value, false) as typeof value;
     },
     texts: (value) => redactor.redactAll(value, true) as typeof value,
   };
 }
 
 class Redactor {
-  readonly values: KnownValues;
-  /** The key in hexadecimal, which each hashed value is appended to. An HMAC of a value takes 20 times as long. */
+  readonly values: SecretValues;
+  /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC takes 20 times as long. */
   readonly #key: string;
-  /** The objects of the present value that were redacted, as texts and otherwise, with the results. */
-  readonly #texts = new Map<object, unknown>();
-  readonly #others = new Map<object, unknown>();
+  /** The objects of the current value that were already redacted as texts or otherwise, with the results. */
+  readonly #redactedTexts = new Map<object, unknown>();
+  readonly #redactedObjects = new Map<object, unknown>();
 
-  constructor(key: string, values = new KnownValues()) {
+  constructor(key: string, values = new SecretValues()) {
     this.#key = key;
     this.values = values;
   }
 
-  /** Redacts a value, and each object in it once: the actors of a keyframe have a pod in common. */
+  /** Redacts a value and each object in it once, because the actors of a keyframe share pods. */
   redactAll(value: unknown, isText: boolean): unknown {
     try {
       return this.redact(value, isText);
     } finally {
-      this.#texts.clear();
-      this.#others.clear();
+      this.#redactedTexts.clear();
+      this.#redactedObjects.clear();
     }
   }
 
   redact(value: unknown, isText: boolean): unknown {
     if (typeof value === 'string') return isText || /\s/.test(value) ? this.#text(value) : value;
     if (!isObject(value)) return value;
-    const redacted = isText ? this.#texts : this.#others;
-    const known = redacted.get(value);
-    if (known !== undefined) return known;
+    const redacted = isText ? this.#redactedTexts : this.#redactedObjects;
+    const cached = redacted.get(value);
+    if (cached !== undefined) return cached;
     const result = this.#members(value, isText);
     redacted.set(value, result);
     return result;
   }
 
   #members(value: Readonly<Record<string, unknown>>, isText: boolean): object {
-    // Most holds nothing secret: only what does is copied. It sees all that enters the actors.
+    // This runs for every input of the actors, so copy only objects that contain a secret.
     let copy: object | undefined;
     Object.keys(value).forEach((name) => {
-      const each = lookUp(value, name);
-      if (typeof each !== 'string' && !isObject(each)) return;
-      const after = this.#field(name, each, isText);
-      if (after === each) return;
+      const member = lookUp(value, name);
+      if (typeof member !== 'string' && !isObject(member)) return;
+      const redacted = this.#field(name, member, isText);
+      if (redacted === member) return;
       copy ??= Array.isArray(value) ? [...value] : { ...value };
-      // However it is called: an assignment to `__proto__` would be another thing.
-      Object.defineProperty(copy, name, { value: after, enumerable: true, writable: true, configurable: true });
+      // `defineProperty` also works for `__proto__`, to which an assignment would have a different effect.
+      Object.defineProperty(copy, name, { value: redacted, enumerable: true, writable: true, configurable: true });
     });
     return copy ?? value;
   }
 
   #field(name: string, value: unknown, isText: boolean): unknown {
     if (name === LAST_APPLIED && typeof value === 'string') return this.#digest(value);
-    if (name === 'preStop' && typeof value === 'string') return this.#noted(value);
+    if (name === 'preStop' && typeof value === 'string') return this.#hookAnnotation(value);
     if (HOOKS.has(name) && isObject(value)) return this.#hook(value);
     if (!NAMED_VALUES.has(name) || !Array.isArray(value)) return this.redact(value, isText || TEXTS.has(name));
     return value.map((item: unknown) =>
@@ -130,12 +129,12 @@ class Redactor {
     return { ...redacted, exec: { ...exec, command: [program, ...args.map((arg) => this.#digest(arg))] } };
   }
 
-  /** A hook as it was noted at the runtime. */
-  #noted(json: string): string {
+  /** Redacts a hook in JSON, as stored in an annotation of the runtime's container. */
+  #hookAnnotation(json: string): string {
     try {
-      const read: unknown = JSON.parse(json);
-      const redacted = isObject(read) ? this.#hook(read) : read;
-      return redacted === read ? json : JSON.stringify(redacted);
+      const hook: unknown = JSON.parse(json);
+      const redacted = isObject(hook) ? this.#hook(hook) : hook;
+      return redacted === hook ? json : JSON.stringify(redacted);
     } catch {
       return this.#digest(json);
     }
@@ -143,8 +142,8 @@ class Redactor {
 
   #text(text: string): string {
     return this.values
-      .quotedIn(text)
-      .reduce((rest, [pattern, value]) => rest.replaceAll(pattern, this.#digest(value)), text);
+      .findQuoted(text)
+      .reduce((redacted, [pattern, value]) => redacted.replaceAll(pattern, this.#digest(value)), text);
   }
 
   #digest(value: string): string {
@@ -153,31 +152,31 @@ class Redactor {
   }
 }
 
-/** The values of a pod. A pod that is not wanted any more has no source. */
-interface Known {
+/** The values of a pod. A removed pod has no source. */
+interface PodValues {
   readonly source?: string;
   readonly name: string;
   readonly values: Set<string>;
 }
 
 /**
- * The values of the pods that are wanted, and of those that were lately. Values shorter than `MIN_PATTERN_LENGTH`, such as `true`
- * and `8080`, are in every second text, and are no secret.
+ * The secret values of current and recently removed pods. Values shorter than `MIN_PATTERN_LENGTH`, such as `true` and
+ * `8080`, occur in many texts and are not secret.
  */
-class KnownValues {
-  /** Keyed by UID. Pods that are not wanted any more are in the order in which they went. */
-  readonly #pods = new Map<string, Known>();
-  /** UIDs of the pods that are not wanted any more, in the order in which they went. */
+class SecretValues {
+  /** Keyed by UID. */
+  readonly #pods = new Map<string, PodValues>();
+  /** UIDs of removed pods, oldest first. */
   readonly #retired = new Set<string>();
-  /** The texts that stand for a value, which are itself and its form in JSON, with the number of pods that have the value. */
+  /** Texts that represent a value, i.e. itself and its JSON form, with the number of pods that have the value. */
   readonly #patterns = new Map<string, { readonly value: string; readonly pods: number }>();
   readonly #index = new PatternIndex();
 
   learn(fact: NodeFact): void {
     if (fact.type === 'config.podsListed') {
       const listed = new Set(fact.pods.map(({ metadata }) => metadata.uid));
-      const gone = [...this.#pods].filter(([uid, { source }]) => source === fact.source && !listed.has(uid));
-      for (const [uid, known] of gone) this.#retire(uid, known);
+      const removed = [...this.#pods].filter(([uid, { source }]) => source === fact.source && !listed.has(uid));
+      for (const [uid, podValues] of removed) this.#retire(uid, podValues);
       for (const pod of fact.pods) this.#add(pod, fact.source);
     }
     if (fact.type !== 'config.podChanged') return;
@@ -189,43 +188,43 @@ class KnownValues {
     for (const pod of pods) this.#add(pod);
   }
 
-  /** They go with the pod. Values of an unknown pod are ignored, because no container gets them. */
+  /** Adds values to a pod. Values of an unknown pod are ignored, because no container receives them. */
   learnValues(uid: string, values: Iterable<string>): void {
-    const known = this.#pods.get(uid);
-    if (known === undefined) return;
-    for (const value of values) if (isSecret(value)) this.#addValue(known, value);
+    const podValues = this.#pods.get(uid);
+    if (podValues === undefined) return;
+    for (const value of values) if (isSecret(value)) this.#addValue(podValues, value);
   }
 
   /** Returns the patterns in a text with their values, the longest first, because one may be part of another. */
-  quotedIn(text: string): (readonly [pattern: string, value: string])[] {
+  findQuoted(text: string): (readonly [pattern: string, value: string])[] {
     const quoted: (readonly [string, string])[] = [];
-    for (const pattern of this.#index.foundIn(text)) {
+    for (const pattern of this.#index.findIn(text)) {
       const { value } = this.#patterns.get(pattern) ?? {};
       if (value !== undefined && !this.#isInName(value)) quoted.push([pattern, value]);
     }
     return quoted.sort(([a], [b]) => b.length - a.length);
   }
 
-  /** The name of a pod is no secret. */
+  /** Whether a value is part of a pod's name, which is not secret. */
   #isInName(value: string): boolean {
     return [...this.#pods.values()].some(({ name }) => name.includes(value));
   }
 
-  /** A container may still run with what an earlier version of its pod gave it. */
+  /** Adds a pod's values to those of its earlier versions, with which a container may still run. */
   #add(pod: Pod, source?: string): void {
     const { uid } = pod.metadata;
-    const known = {
+    const podValues = {
       ...(source === undefined ? {} : { source }),
       name: namespacedName(pod),
       values: this.#pods.get(uid)?.values ?? new Set<string>(),
     };
-    this.#pods.set(uid, known);
+    this.#pods.set(uid, podValues);
     if (source === undefined) this.#retired.add(uid);
     else this.#retired.delete(uid);
-    for (const value of newSecretsOf(pod, known.values)) this.#addValue(known, value);
+    for (const value of newSecretsOf(pod, podValues.values)) this.#addValue(podValues, value);
   }
 
-  #addValue({ values }: Known, value: string): void {
+  #addValue({ values }: PodValues, value: string): void {
     if (values.has(value)) return;
     values.add(value);
     for (const pattern of patternsOf(value)) {
@@ -235,14 +234,14 @@ class KnownValues {
     }
   }
 
-  #retire(uid: string, known: Known | undefined): void {
-    if (known === undefined) return;
-    const { name, values } = known;
+  #retire(uid: string, podValues: PodValues | undefined): void {
+    if (podValues === undefined) return;
+    const { name, values } = podValues;
     this.#pods.set(uid, { name, values });
     this.#retired.delete(uid);
     this.#retired.add(uid);
     for (const oldest of this.#retired) {
-      if (this.#retired.size <= REMEMBERED) return;
+      if (this.#retired.size <= MAX_RETIRED) return;
       this.#retired.delete(oldest);
       this.#forget(oldest);
     }
@@ -252,9 +251,9 @@ class KnownValues {
     const { values = [] } = this.#pods.get(uid) ?? {};
     this.#pods.delete(uid);
     for (const pattern of [...values].flatMap(patternsOf)) {
-      const known = this.#patterns.get(pattern);
-      if (known !== undefined && known.pods > 1) {
-        this.#patterns.set(pattern, { ...known, pods: known.pods - 1 });
+      const entry = this.#patterns.get(pattern);
+      if (entry !== undefined && entry.pods > 1) {
+        this.#patterns.set(pattern, { ...entry, pods: entry.pods - 1 });
         continue;
       }
       this.#patterns.delete(pattern);
@@ -266,36 +265,36 @@ class KnownValues {
 const isSecret = (value: string): boolean => value.length >= MIN_PATTERN_LENGTH && !PLAIN_WORD.test(value);
 
 /**
- * Returns the secret values of a pod that are not known yet. A value that the manifest also has elsewhere, for example in a path or
- * a name, is no secret.
+ * Returns the secret values of a pod that are not in `known`. A value that the manifest also contains elsewhere, e.g.
+ * in a path or a name, is not secret.
  */
 function newSecretsOf(pod: Pod, known: ReadonlySet<string>): Set<string> {
   const values = new Set<string>();
-  const others = new Set<string>();
-  const look = (name: string, value: unknown) => {
-    if (typeof value === 'string') others.add(value);
+  const publicTexts = new Set<string>();
+  const collect = (name: string, value: unknown) => {
+    if (typeof value === 'string') publicTexts.add(value);
     if (!isObject(value) || name === 'annotations' || name === 'command' || name === 'args') return;
-    for (const [each, below] of Object.entries(value)) {
-      if (NAMED_VALUES.has(name) && isObject(below) && typeof below.value === 'string') values.add(below.value);
-      else look(each, below);
-      if (HOOKS.has(name) && each === 'exec') for (const arg of commandOf(below).slice(1)) values.add(arg);
+    for (const [key, member] of Object.entries(value)) {
+      if (NAMED_VALUES.has(name) && isObject(member) && typeof member.value === 'string') values.add(member.value);
+      else collect(key, member);
+      if (HOOKS.has(name) && key === 'exec') for (const arg of commandOf(member).slice(1)) values.add(arg);
     }
   };
-  look('', { metadata: pod.metadata, spec: pod.spec });
+  collect('', { metadata: pod.metadata, spec: pod.spec });
   const secrets = new Set([...values].filter((value) => isSecret(value) && !known.has(value)));
   if (secrets.size === 0) return secrets;
   const index = new PatternIndex(secrets);
-  for (const other of others) for (const shown of index.foundIn(other)) secrets.delete(shown);
+  for (const text of publicTexts) for (const value of index.findIn(text)) secrets.delete(value);
   return secrets;
 }
 
-/** The command of an action of a hook: the program first. */
+/** Returns the command of a hook's action, the program first. */
 function commandOf(exec: unknown): string[] {
   const command: unknown = isObject(exec) ? exec.command : undefined;
   return Array.isArray(command) ? command.map(String) : [];
 }
 
-/** Returns the texts that stand for a value: itself and, if it differs, its form in a text that is JSON. */
+/** Returns the texts that represent a value, i.e. itself and, if different, its form in JSON. */
 function patternsOf(value: string): string[] {
   const asJson = inJson(value);
   return asJson === value ? [value] : [value, asJson];

@@ -1,4 +1,4 @@
-/** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
+/** Replays a recording in a new agent. The same machines run, but all their inputs come from the recording. */
 
 import { fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
@@ -12,23 +12,26 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
 
 export interface Replay {
-  /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
+  /** Started by `play`. Its statuses, views and explanations are those at the current time of the replay. */
   readonly agent: NodeAgent;
   /**
-   * Lets the entries in, each at its time, in order. The answer is those that no actor waited for, nor had until that
-   * very moment: of a recording by the same machines there are none.
+   * Enters the entries at their times, in order. Resolves with the entries that no actor was waiting for, not even
+   * until that very time. A recording by the same machines has none.
    */
   readonly play: () => Promise<readonly Entry[]>;
-  /** Lets one more in, once the agent has been started; whether an actor waited for it, or had until that very moment. */
+  /**
+   * Enters one more entry after the agent was started. Resolves with whether an actor was waiting for it, or had been
+   * until that very time.
+   */
   readonly enter: (entry: Entry) => Promise<boolean>;
-  /** Lets time go by up to a moment (milliseconds since the epoch): ages and waits are told as they are then. */
-  readonly passTo: (at: number) => void;
+  /** Advances the time (milliseconds since the epoch), so that ages and waits are computed for it. */
+  readonly advanceTo: (at: number) => void;
 }
 
 /**
- * Makes an agent that begins with what the recorded one began with, or goes on from a keyframe of it; everything else
- * that enters it is in the entries. After a keyframe these are those that had not been recorded before it. Throws a
- * `TypeError` where it is given no such recording.
+ * Creates an agent with the initial input of the recorded one, or with the state of its keyframe `from`. All later
+ * inputs come from the entries, which with a keyframe are those recorded after it. Throws a `TypeError` if the
+ * arguments are not a recording.
  */
 export function createReplay(
   input: NodeInput,
@@ -40,10 +43,10 @@ export function createReplay(
 ): Replay {
   checkReplay({ input, entries, options });
   const { from, at, nextTurn = nextTurnOfHost, ...observers } = options;
-  const awaited = new Awaited();
+  const pendingWaits = new PendingWaits();
   let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = createAgent(recordedBoundary(awaited, clock), withUnbounded(input), {
+  const agent = createAgent(recordedBoundary(pendingWaits, clock), withUnlimited(input), {
     ...observers,
     from,
     clock,
@@ -51,110 +54,113 @@ export function createReplay(
   });
   let isFirst = true;
   const enter = async (entry: Entry) => {
-    // The statuses that follow from the start alone must not show what enters after it.
+    // Statuses computed at the start must not reflect the first entry.
     if (isFirst) await nextTurn();
     isFirst = false;
     now = entry.at;
-    const take = awaited.at(entry);
-    if (take) take(entry);
+    const receive = pendingWaits.receiverAt(entry);
+    if (receive) receive(entry);
     else if (entry.actor === ROOT) agent.send(entry.value as Parameters<NodeAgent['send']>[0]);
-    // Everything happens that follows from it.
+    // Wait until all consequences have taken effect.
     await nextTurn();
-    return take !== undefined || entry.actor === ROOT || awaited.hadJustEnded(entry);
+    return receive !== undefined || entry.actor === ROOT || pendingWaits.hasJustEnded(entry);
   };
   const play = async () => {
-    const unplaced: Entry[] = [];
+    const unexpected: Entry[] = [];
     agent.start();
-    for (const entry of entries) if (!(await enter(entry))) unplaced.push(entry);
-    return unplaced;
+    for (const entry of entries) if (!(await enter(entry))) unexpected.push(entry);
+    return unexpected;
   };
-  const passTo = (at: number) => {
+  const advanceTo = (at: number) => {
     now = at;
   };
-  return { agent, play, enter, passTo };
+  return { agent, play, enter, advanceTo };
 }
 
-/** JSON, which recordings are kept as, has null for a number without a bound. */
-function withUnbounded(input: NodeInput): NodeInput {
-  const orUnbounded = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
+/** Restores unlimited numbers, which JSON represents as null. */
+function withUnlimited(input: NodeInput): NodeInput {
+  const orUnlimited = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
   const { pullSlots, garbage } = input;
   return {
     ...input,
-    pullSlots: orUnbounded(pullSlots),
+    pullSlots: orUnlimited(pullSlots),
     ...(garbage && {
-      garbage: { perContainer: orUnbounded(garbage.perContainer), total: orUnbounded(garbage.total) },
+      garbage: { perContainer: orUnlimited(garbage.perContainer), total: orUnlimited(garbage.total) },
     }),
   };
 }
 
-/** The path of the actor that facts from outside the feeds go to. */
+/** The path of the root actor, which receives facts that come from no feed. */
 const ROOT = '';
 
-type Take = (entry: Entry) => void;
+type Receive = (entry: Entry) => void;
 
-/** Who waits for what was recorded, by path. */
-class Awaited {
-  readonly #takes = new Map<string, Take>();
-  /** Who has ceased to wait at the present moment: live, what came for it then had been written down already. */
-  readonly #ended = new Set<string>();
+/** The actors that wait for recorded entries, keyed by path. */
+class PendingWaits {
+  readonly #receivers = new Map<string, Receive>();
+  /**
+   * Paths of the actors that stopped waiting at the current time. In the live agent, their inputs at this time had
+   * already been recorded.
+   */
+  readonly #endedPaths = new Set<string>();
   #now = Number.NaN;
 
-  /** Who takes an entry; its moment is the present one from now on. */
-  at({ at, actor }: Entry): Take | undefined {
-    if (at !== this.#now) this.#ended.clear();
+  /** Advances to the time of an entry and returns its receiver. */
+  receiverAt({ at, actor }: Entry): Receive | undefined {
+    if (at !== this.#now) this.#endedPaths.clear();
     this.#now = at;
-    return this.#takes.get(actor);
+    return this.#receivers.get(actor);
   }
 
-  hadJustEnded = ({ actor }: Entry): boolean => this.#ended.has(actor);
+  hasJustEnded = ({ actor }: Entry): boolean => this.#endedPaths.has(actor);
 
-  /** The function that it gives ends the wait. */
-  wait = (path: string, take: Take): (() => void) => {
-    this.#takes.set(path, take);
+  /** Registers a receiver. The returned function removes it. */
+  wait = (path: string, receive: Receive): (() => void) => {
+    this.#receivers.set(path, receive);
     return () => {
-      if (this.#takes.get(path) !== take) return;
-      this.#takes.delete(path);
-      this.#ended.add(path);
+      if (this.#receivers.get(path) !== receive) return;
+      this.#receivers.delete(path);
+      this.#endedPaths.add(path);
     };
   };
 }
 
-function recordedBoundary({ wait }: Awaited, { now }: Clock): Boundary {
+function recordedBoundary({ wait }: PendingWaits, { now }: Clock): Boundary {
   return {
     now,
-    // Each entry has all its consequences before the next one is played.
+    // All consequences of an entry take effect before the next one is entered.
     isSettled: () => true,
-    // What is secret was not recorded.
+    // Secrets were not recorded.
     redact: (value) => value,
     redactor: () => (value) => value,
     port: <K extends PortName>() =>
       fromPromise<unknown>(
         ({ self, signal }) =>
           new Promise((resolve, reject) => {
-            const forget = wait(pathOf(self).join('/'), ({ kind, value }) => {
-              forget();
+            const removeReceiver = wait(pathOf(self).join('/'), ({ kind, value }) => {
+              removeReceiver();
               if (kind === 'answer') resolve(value);
               else reject(value);
             });
-            signal.addEventListener('abort', forget, { once: true });
+            signal.addEventListener('abort', removeReceiver, { once: true });
           }),
-        // What was recorded of a port is what that port had answered.
+        // Safe cast: the recorded values of a port are its responses.
       ) as unknown as Port<K>,
-    feed: () => fed(wait),
-    timer: fed(wait),
+    feed: () => replayedEvents(wait),
+    timer: replayedEvents(wait),
     deliver: (to: FactReceiver, fact) => to.send(fact),
     delay: (path, _ms, act) => {
-      const forget = wait(path, () => {
-        forget();
+      const removeReceiver = wait(path, () => {
+        removeReceiver();
         act();
       });
-      return forget;
+      return removeReceiver;
     },
   };
 }
 
-/** A feed or a timer: what was recorded of it is the event that it sent. */
-function fed(wait: Awaited['wait']): FeedLogic & TimerLogic {
+/** Returns the logic of a feed or timer that sends the recorded events. */
+function replayedEvents(wait: PendingWaits['wait']): FeedLogic & TimerLogic {
   return fromCallback(({ self, sendBack }) =>
     wait(pathOf(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;

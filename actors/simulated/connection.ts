@@ -1,90 +1,90 @@
-/** Connections to simulated servers, as bytes come over them. */
+/** Connections to simulated servers as byte streams. */
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { joinHostPort } from '../services/http/dialError.ts';
 import type { Connection, ConnectionListener, Endpoint, HealthResult } from '../services/http/network.ts';
 
-/** An answer to a GET. */
-export interface SimulatedAnswer {
-  /** 200 when absent. */
+/** A response to a GET request. */
+export interface SimulatedResponse {
+  /** Defaults to 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How long the server takes for it, in milliseconds. */
+  /** Time that the server takes to respond, in milliseconds. */
   readonly delayMs?: number;
-  /** Only so many bytes of it come, its head included, and then this. */
+  /** Truncates the response, including its headers, after this number of bytes, with this ending. */
   readonly cut?: { readonly bytes: number; readonly ending: 'closed' | 'reset' | 'silent' };
 }
 
-/** What is at an address. */
+/** The server at an address. */
 export interface SimulatedServer {
-  /** How a connection goes; absent: it comes about. */
+  /** The outcome of a connection attempt. If undefined, it succeeds. */
   readonly connection?: 'refused' | 'unreachable' | 'silent';
-  /** How long until a connection comes about or is refused, in milliseconds. */
+  /** Time until a connection is established or refused, in milliseconds. */
   readonly connectMs?: number;
-  /** Whether it speaks TLS, and nothing else. */
+  /** Whether the server only accepts TLS. */
   readonly isSecure?: boolean;
-  /** How it answers a GET of a path with its query; nothing, ever, when absent. */
-  readonly answer?: (path: string) => SimulatedAnswer | undefined;
-  /** How it answers for a service by the health protocol of gRPC; nothing, ever, when absent. */
+  /** Returns the response for a path with its query. If undefined, the server never responds. */
+  readonly respond?: (path: string) => SimulatedResponse | undefined;
+  /** Returns the health of a service in the gRPC health protocol. If undefined, the server never responds. */
   readonly health?: (service: string) => Extract<HealthResult, object> | undefined;
 }
 
 const FAILURES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 'ECONNRESET' } as const;
 
-/** An error of a connection, as Node spells it. */
+/** Creates a connection error like Node's. */
 export function networkError(kind: keyof typeof FAILURES, { host, port }: Pick<Endpoint, 'host' | 'port'>): Error {
   const code = FAILURES[kind];
   const message = kind === 'reset' ? `read ${code}` : `connect ${code} ${joinHostPort(host, port)}`;
   return Object.assign(new Error(message), { code });
 }
 
-/** An answer's head and body; of one that is cut the part that comes. */
-export function bytesOf({ status = 200, headers = {}, body = '', cut }: SimulatedAnswer) {
+/** Encodes the headers and body of a response, truncated as specified. */
+export function encodeResponse({ status = 200, headers = {}, body = '', cut }: SimulatedResponse) {
   const length = { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ ...length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = Buffer.from(`HTTP/1.1 ${status} ${lookUp(STATUS_CODES, String(status)) ?? ''}\r\n${lines.join('')}\r\n`);
-  const come = cut?.bytes ?? Number.POSITIVE_INFINITY;
+  const byteLimit = cut?.bytes ?? Number.POSITIVE_INFINITY;
   return {
-    head: head.subarray(0, come),
-    isWhole: come >= head.length,
-    body: Buffer.from(body).subarray(0, Math.max(0, come - head.length)),
+    head: head.subarray(0, byteLimit),
+    isWhole: byteLimit >= head.length,
+    body: Buffer.from(body).subarray(0, Math.max(0, byteLimit - head.length)),
   };
 }
 
-/** Waits on a clock, at most one at a time, until they are ended. */
-export class Waits {
+/** A wait on a clock that can be cancelled. */
+export class CancellableWait {
   readonly #clock: Clock;
   #timer: unknown;
-  #isOver = false;
+  #isCancelled = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** At once when there is nothing to wait for. */
+  /** Calls `act` after a delay, or at once if it is not positive. */
   after(ms: number | undefined, act: () => void): void {
-    if (this.#isOver) return;
+    if (this.#isCancelled) return;
     if (ms === undefined || ms <= 0) act();
-    else this.#timer = this.#clock.setTimeout(() => !this.#isOver && act(), ms);
+    else this.#timer = this.#clock.setTimeout(() => !this.#isCancelled && act(), ms);
   }
 
   pause(ms: number | undefined): Promise<void> {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  end(): void {
-    this.#isOver = true;
+  cancel(): void {
+    this.#isCancelled = true;
     this.#clock.clearTimeout(this.#timer);
   }
 }
 
-/** A connection that is about to come about. */
+/** A connection that is being established. */
 export class SimulatedConnection implements Connection {
   readonly #endpoint: Endpoint;
   readonly #listener: ConnectionListener;
-  readonly #waits: Waits;
+  readonly #wait: CancellableWait;
   #isDestroyed = false;
   #server: SimulatedServer | undefined;
   #request: string | undefined;
@@ -92,7 +92,7 @@ export class SimulatedConnection implements Connection {
   constructor(clock: Clock, endpoint: Endpoint, listener: ConnectionListener) {
     this.#endpoint = endpoint;
     this.#listener = listener;
-    this.#waits = new Waits(clock);
+    this.#wait = new CancellableWait(clock);
   }
 
   write(text: string): void {
@@ -102,18 +102,18 @@ export class SimulatedConnection implements Connection {
 
   destroy(): void {
     this.#isDestroyed = true;
-    this.#waits.end();
+    this.#wait.cancel();
   }
 
   readonly fail = (error: unknown): void => {
     if (!this.#isDestroyed) this.#listener.onError(error);
   };
 
-  /** It is known what is at the other end. */
+  /** Connects to the server. */
   readonly open = (server: SimulatedServer): void => {
     const { connection, connectMs } = server;
     if (this.#isDestroyed || connection === 'silent') return;
-    this.#waits.after(connectMs, () => {
+    this.#wait.after(connectMs, () => {
       if (connection !== undefined) return this.fail(networkError(connection, this.#endpoint));
       this.#server = server;
       this.#listener.onConnect?.();
@@ -121,24 +121,24 @@ export class SimulatedConnection implements Connection {
     });
   };
 
-  #respond({ isSecure = false, answer }: SimulatedServer, request: string): void {
+  #respond({ isSecure = false, respond }: SimulatedServer, request: string): void {
     if (isSecure !== this.#endpoint.isSecure) {
       if (isSecure) this.#listener.onEnd?.();
       else this.fail(Object.assign(new Error('write EPROTO: wrong version number'), { code: 'EPROTO' }));
       return;
     }
     const [, path = '/'] = request.split(' ', 2);
-    const given = answer?.(path);
-    if (given === undefined) return;
-    this.#waits.after(given.delayMs, () => this.#send(given));
+    const response = respond?.(path);
+    if (response === undefined) return;
+    this.#wait.after(response.delayMs, () => this.#send(response));
   }
 
-  #send(answer: SimulatedAnswer): void {
+  #send(response: SimulatedResponse): void {
     const { onData, onEnd } = this.#listener;
-    const { head, body } = bytesOf(answer);
-    for (const part of [head, body]) if (part.length > 0 && !this.#isDestroyed) onData?.(part);
-    if (this.#isDestroyed || answer.cut?.ending === 'silent') return;
-    if (answer.cut?.ending === 'reset') this.fail(networkError('reset', this.#endpoint));
+    const { head, body } = encodeResponse(response);
+    for (const chunk of [head, body]) if (chunk.length > 0 && !this.#isDestroyed) onData?.(chunk);
+    if (this.#isDestroyed || response.cut?.ending === 'silent') return;
+    if (response.cut?.ending === 'reset') this.fail(networkError('reset', this.#endpoint));
     else onEnd?.();
   }
 }

@@ -1,4 +1,4 @@
-/** A network whose servers answer as a function says: on the given clock, and without a socket. */
+/** A network with simulated servers, on the given clock and without sockets. */
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -17,31 +17,31 @@ import type {
   Network,
 } from '../services/http/network.ts';
 import {
-  bytesOf,
+  CancellableWait,
+  encodeResponse,
   networkError,
-  type SimulatedAnswer,
   SimulatedConnection,
+  type SimulatedResponse,
   type SimulatedServer,
-  Waits,
 } from './connection.ts';
 
-/** What is at a host and port; undefined where nobody listens. */
+/** Returns the server at a host and port. If undefined, connections are refused. */
 type ServerAt = (host: string, port: number) => SimulatedServer | undefined;
 
 interface SimulatedNetworkParts {
   readonly clock: Clock;
   readonly serverAt: ServerAt;
-  /** What each connection passes before it is made. */
+  /** Intercepts each connection before it is established. */
   readonly gate: Gate;
 }
 
 type Address = Pick<Endpoint, 'host' | 'port'>;
 
-const NOBODY: SimulatedServer = { connection: 'refused' };
-/** Each waits for one of its own: the reactions of all who ever waited would pile up at one that they share. */
+const NO_SERVER: SimulatedServer = { connection: 'refused' };
+/** Returns a new promise that never settles. A shared one would accumulate the reactions of all its waiters. */
 const never = (): Promise<never> => new Promise(() => {});
 
-/** What one agent dials; its waits are timers of the clock, and end with what waits. */
+/** The network of one agent. Its waits are timers of the clock and are cancelled with their caller. */
 export class SimulatedNetwork implements Network {
   readonly #parts: SimulatedNetworkParts;
 
@@ -57,65 +57,68 @@ export class SimulatedNetwork implements Network {
 
   async checkHealth(target: GrpcTarget, { deadline, signal }: HealthOptions): Promise<HealthResult> {
     const { clock } = this.#parts;
-    const [limit, way] = [new Waits(clock), new Waits(clock)];
-    const late = Promise.withResolvers<undefined>();
-    const end = () => late.resolve(undefined);
-    if (Number.isFinite(deadline)) limit.after(deadline - clock.now(), end);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const [deadlineWait, connectWait] = [new CancellableWait(clock), new CancellableWait(clock)];
+    const aborted = Promise.withResolvers<undefined>();
+    const abort = () => aborted.resolve(undefined);
+    if (Number.isFinite(deadline)) deadlineWait.after(deadline - clock.now(), abort);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
     try {
-      const server = await Promise.race([this.#reached(target, way), late.promise]);
+      const server = await Promise.race([this.#reach(target, connectWait), aborted.promise]);
       if (server === undefined) return 'unconnected';
-      return server.health?.(target.service) ?? (await late.promise) ?? 'incomplete';
+      return server.health?.(target.service) ?? (await aborted.promise) ?? 'incomplete';
     } finally {
-      signal.removeEventListener('abort', end);
-      for (const each of [limit, way]) each.end();
+      signal.removeEventListener('abort', abort);
+      for (const wait of [deadlineWait, connectWait]) wait.cancel();
     }
   }
 
   fetch(url: string, { signal }: FetchOptions): Promise<FetchResponse> {
-    const waits = new Waits(this.#parts.clock);
-    return unlessAborted(this.#fetched(new URL(url), waits, signal), signal).finally(() => waits.end());
+    const wait = new CancellableWait(this.#parts.clock);
+    return unlessAborted(this.#fetch(new URL(url), wait, signal), signal).finally(() => wait.cancel());
   }
 
-  async #fetched(url: URL, waits: Waits, signal: AbortSignal): Promise<FetchResponse> {
+  async #fetch(url: URL, wait: CancellableWait, signal: AbortSignal): Promise<FetchResponse> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const address = { host, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
     const fail = (cause: unknown): never => {
       throw new TypeError('fetch failed', { cause });
     };
-    const { connection, connectMs, answer } = await this.#dial('fetch', address).catch(fail);
+    const { connection, connectMs, respond } = await this.#dial('fetch', address).catch(fail);
     if (connection === 'silent') return never();
-    await waits.pause(connectMs);
+    await wait.pause(connectMs);
     if (connection !== undefined) return fail(networkError(connection, address));
-    const given = answer?.(`${url.pathname}${url.search}`);
-    if (given === undefined) return never();
-    await waits.pause(given.delayMs);
-    if (bytesOf(given).isWhole) return fetchedAnswer(given, address, signal);
-    return given.cut?.ending === 'silent' ? never() : fail(networkError('reset', address));
+    const response = respond?.(`${url.pathname}${url.search}`);
+    if (response === undefined) return never();
+    await wait.pause(response.delayMs);
+    if (encodeResponse(response).isWhole) return fetchResponse(response, address, signal);
+    return response.cut?.ending === 'silent' ? never() : fail(networkError('reset', address));
   }
 
-  /** A server that takes connections: the client of gRPC tries again and again until it is given up. */
-  async #reached(target: GrpcTarget, waits: Waits): Promise<SimulatedServer> {
-    const server = await this.#dial('checkHealth', target).catch(() => NOBODY);
+  /**
+   * Resolves with a server that accepts connections. Otherwise never resolves, because the gRPC client retries until
+   * the caller gives up.
+   */
+  async #reach(target: GrpcTarget, wait: CancellableWait): Promise<SimulatedServer> {
+    const server = await this.#dial('checkHealth', target).catch(() => NO_SERVER);
     if (server.connection !== undefined) return never();
-    await waits.pause(server.connectMs);
+    await wait.pause(server.connectMs);
     return server;
   }
 
   #dial(name: string, { host, port }: Address): Promise<SimulatedServer> {
     const { gate, serverAt } = this.#parts;
-    return gate({ name, about: joinHostPort(host, port), writes: false }, () => serverAt(host, port) ?? NOBODY);
+    return gate({ name, about: joinHostPort(host, port), writes: false }, () => serverAt(host, port) ?? NO_SERVER);
   }
 }
 
-function fetchedAnswer(answer: SimulatedAnswer, address: Address, signal: AbortSignal): FetchResponse {
-  const { status = 200, cut } = answer;
-  async function* parts() {
-    yield bytesOf(answer).body;
+function fetchResponse(response: SimulatedResponse, address: Address, signal: AbortSignal): FetchResponse {
+  const { status = 200, cut } = response;
+  async function* chunks() {
+    yield encodeResponse(response).body;
     if (cut?.ending === 'silent') yield await unlessAborted(never(), signal);
     if (cut !== undefined) throw new TypeError('terminated', { cause: networkError('reset', address) });
   }
-  const body = Object.assign(parts(), { cancel: async () => {} });
+  const body = Object.assign(chunks(), { cancel: async () => {} });
   return { status, statusText: lookUp(STATUS_CODES, String(status)) ?? '', body };
 }

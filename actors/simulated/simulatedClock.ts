@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
 import { Timers } from './timers.ts';
 
-/** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
+/** A clock for tests and simulations that stands still until it is advanced, and then runs due timers in order. */
 export class SimulatedClock implements Clock {
   readonly #timers = new Timers();
   #now: number;
@@ -24,17 +24,17 @@ export class SimulatedClock implements Clock {
     return this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
   }
 
-  /** Takes only what this clock gave out; anything else is ignored, as the system's does. */
+  /** Ignores anything that is not a timer of this clock, like the system's `clearTimeout`. */
   clearTimeout(id: unknown): void {
     if (typeof id === 'number') this.#timers.clear(id);
   }
 
-  /** How many timers wait. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves time on by `ms`, one timer after the other, letting promises settle before and after each. */
+  /** Advances the time by `ms`. Runs due timers one after the other and lets promises settle before and after each. */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms;
     await settle();
@@ -42,15 +42,17 @@ export class SimulatedClock implements Clock {
     this.#now = target;
   }
 
-  /** Moves time on, timer by timer, until the promise settles; fails when nothing is left that could settle it. */
+  /**
+   * Advances the time from timer to timer until the promise settles. Fails if no timer is left that could settle it.
+   */
   async drive<T>(promise: Promise<T>): Promise<T> {
-    let settled = false;
+    let isSettled = false;
     const done = () => {
-      settled = true;
+      isSettled = true;
     };
     promise.then(done, done);
     await settle();
-    while (!settled) {
+    while (!isSettled) {
       if (!this.#fireNext(Number.POSITIVE_INFINITY))
         throw new Error('no timers left, but the promise is still pending');
       await settle();
@@ -62,25 +64,25 @@ export class SimulatedClock implements Clock {
     const due = this.#timers.nextDue;
     if (due === undefined || due > target) return false;
     this.#now = Math.max(this.#now, due);
-    this.#timers.take()?.fn();
+    this.#timers.next()?.fn();
     return true;
   }
 }
 
-/** How often what is ready gets its turn: long chains of promises hop through the event loop more than once. */
-const ROUNDS = 3;
+/** Number of event loop turns to wait, because long promise chains take more than one. */
+const TURNS = 3;
 
 /**
- * Time stands still while real files are read or written, here or by a program that is waited for: a disk however slow
- * takes no simulated time.
+ * Waits until promises have settled and no file access or awaited program is running, so that a slow disk takes no
+ * simulated time.
  */
 async function settle(): Promise<void> {
-  for (let quiet = 0; quiet < ROUNDS; quiet = isDiskBusy() ? 0 : quiet + 1) {
+  for (let idleTurns = 0; idleTurns < TURNS; idleTurns = isDiskBusy() ? 0 : idleTurns + 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
 
 function isDiskBusy(): boolean {
-  const isOfFile = (kind: string) => kind.startsWith('FSReq') || kind === 'CloseReq';
-  return countRunningPrograms() > 0 || process.getActiveResourcesInfo().some(isOfFile);
+  const isFileRequest = (kind: string) => kind.startsWith('FSReq') || kind === 'CloseReq';
+  return countRunningPrograms() > 0 || process.getActiveResourcesInfo().some(isFileRequest);
 }

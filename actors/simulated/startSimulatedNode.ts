@@ -1,4 +1,4 @@
-/** A whole node over the simulated runtime in one call: for programs that try pods, and tests of what watches them. */
+/** Starts a whole node on the simulated runtime, for programs that experiment with pods and for tests of observers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,63 +19,67 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import { SIMULATED } from '../store/leftOnDisk.ts';
 
 export interface SimulatedNodeOptions {
-  /** The manifests of the pods to run, as JSON has them; `apply` changes them. */
+  /** Manifests of the initial pods as plain JSON. `apply` replaces them. */
   readonly pods?: readonly object[];
-  /** The system's when absent; a `SimulatedClock` stands still until it is moved. */
+  /** Defaults to the system's clock. A `SimulatedClock` stands still until it is advanced. */
   readonly clock?: Clock;
-  /** `node-1` when absent. */
+  /** Defaults to `node-1`. */
   readonly nodeName?: string;
-  /** How the runtime behaves; absent: every image can be pulled, and calls take as long as a real containerd's. */
+  /**
+   * Behavior of the runtime. By default, every image can be pulled and calls take as long as those of a real
+   * containerd.
+   */
   readonly runtime?: Omit<SimulatedRuntimeOptions, 'clock'>;
-  /** What is to differ from a node with four cores and 16 GiB. */
+  /** Overrides of the configuration of a node with four cores and 16 GiB. */
   readonly config?: Partial<Omit<NodeAgentConfig, 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'sources'>>;
-  /** What else is to be swapped, and who looks on. */
+  /** Overrides of other parts, and observers. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock'>;
 }
 
 export interface SimulatedNode {
   readonly agent: NodeAgent;
   readonly runtime: SimulatedRuntime;
-  /** Wants these pods from now on, and no others: the others end. */
+  /** Replaces the pods. Pods that are not in the list are terminated. */
   apply(pods: readonly object[]): void;
-  /** Stops the agent and removes what it has on disk. */
+  /** Stops the agent and deletes its files. */
   stop(): Promise<void>;
 }
 
 const SOURCE = 'program';
 const defaults = { capacity: { cpuMillis: 4_000, memoryBytes: 16 * 2 ** 30, pods: 110 }, hostIps: ['192.0.2.1'] };
 
-/** The static pod that a node runs of a manifest; throws with all that is wrong with it. */
-function podOf(manifest: object, nodeName: string, seenAt: number): Pod {
-  const read = readManifest(manifest);
-  if ('problems' in read) throw new TypeError(`startSimulatedNode: ${textOf(read.problems)}`);
-  const pod = withDefaults(staticPod(read.pod, { nodeName, source: 'file', origin: SOURCE, seenAt }));
+/** Converts a manifest to the static pod that a node runs. Throws with all problems of the manifest. */
+function createPod(manifest: object, nodeName: string, seenAt: number): Pod {
+  const manifestResult = readManifest(manifest);
+  if ('problems' in manifestResult)
+    throw new TypeError(`startSimulatedNode: ${formatProblems(manifestResult.problems)}`);
+  const pod = withDefaults(staticPod(manifestResult.pod, { nodeName, source: 'file', origin: SOURCE, seenAt }));
   const problems = validatePod(pod);
-  if (problems.length > 0) throw new TypeError(`startSimulatedNode: ${pod.metadata.name}: ${textOf(problems)}`);
+  if (problems.length > 0) throw new TypeError(`startSimulatedNode: ${pod.metadata.name}: ${formatProblems(problems)}`);
   return pod;
 }
 
-const textOf = (problems: readonly Problem[]): string =>
+const formatProblems = (problems: readonly Problem[]): string =>
   problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 
-/** Starts a node over a runtime that runs no containers; rejects when a pod is not valid. It is to be stopped. */
+/** Starts a node on a runtime without containers. Rejects if a pod is invalid. The caller must stop the node. */
 export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Promise<SimulatedNode> {
   const { clock = systemClock, nodeName = 'node-1' } = options;
-  const read = (pods: readonly object[]) => pods.map((pod) => podOf(pod, nodeName, clock.now()));
-  const first = read(options.pods ?? []);
+  const createPods = (pods: readonly object[]) => pods.map((pod) => createPod(pod, nodeName, clock.now()));
+  const initialPods = createPods(options.pods ?? []);
   const directory = await mkdtemp(join(tmpdir(), 'statelet-simulated-'));
   const runtime = createSimulatedRuntime({ clock, images: { anyPullable: true }, ...options.runtime });
   const cri = inProcessCri(runtime);
-  const own = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE] };
-  const agent = await createNode({ ...defaults, ...options.config, ...own }, { ...options.parts, cri, clock });
-  const want = (pods: readonly Pod[]) =>
+  const identity = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE] };
+  const agent = await createNode({ ...defaults, ...options.config, ...identity }, { ...options.parts, cri, clock });
+  const publishPods = (pods: readonly Pod[]) =>
     agent.send({ type: 'config.podsListed', source: SOURCE, pods, at: clock.now() });
   agent.start();
-  want(first);
+  publishPods(initialPods);
   return {
     agent,
     runtime,
-    apply: (pods) => want(read(pods)),
+    apply: (pods) => publishPods(createPods(pods)),
     stop: async () => {
       await agent.stop();
       cri.close();

@@ -1,106 +1,107 @@
-/** Timers in the order in which they are due, and of those due at one time in the order in which they were set. */
+/** Timers ordered by their due time, then in the order in which they were set. */
 
 export interface Timer {
   readonly due: number;
   readonly fn: () => void;
 }
 
-interface Waiting extends Timer {
+interface PendingTimer extends Timer {
   readonly id: number;
 }
 
-/** With fewer it is not worth while to throw away what was cleared. */
-const FEW = 64;
+/** Minimum number of timers for which removing cleared ones is worthwhile. */
+const MIN_COMPACTION_SIZE = 64;
 
 /**
- * A binary heap; what is cleared is thrown away when it comes to the top, or when it is more than half of all: a timer of
- * days that is cleared would else keep for days whatever it was to act on.
+ * A binary heap. A cleared timer is removed when it reaches the top, or when more than half of all timers are cleared,
+ * so that a long timer does not retain its callback after it was cleared.
  */
 export class Timers {
-  #heap: Waiting[] = [];
-  readonly #live = new Set<number>();
+  #heap: PendingTimer[] = [];
+  readonly #liveIds = new Set<number>();
   #lastId = 0;
 
-  /** How many wait. */
+  /** The number of pending timers. */
   get size(): number {
-    return this.#live.size;
+    return this.#liveIds.size;
   }
 
-  /** Gives the id that clears it. */
+  /** Adds a timer and returns its ID for `clear`. */
   set(timer: Timer): number {
     this.#lastId += 1;
-    this.#live.add(this.#lastId);
+    this.#liveIds.add(this.#lastId);
     this.#heap.push({ ...timer, id: this.#lastId });
-    this.#rise(this.#heap.length - 1);
+    this.#siftUp(this.#heap.length - 1);
     return this.#lastId;
   }
 
   clear(id: number): void {
-    if (this.#live.delete(id) && this.#heap.length > Math.max(FEW, 2 * this.#live.size)) this.#compact();
+    if (this.#liveIds.delete(id) && this.#heap.length > Math.max(MIN_COMPACTION_SIZE, 2 * this.#liveIds.size))
+      this.#compact();
   }
 
-  /** When the next one is due. */
+  /** The due time of the next timer. */
   get nextDue(): number | undefined {
     return this.#top()?.due;
   }
 
-  /** Takes the next one out. */
-  take(): Timer | undefined {
+  /** Removes and returns the next timer. */
+  next(): Timer | undefined {
     const top = this.#top();
     if (top === undefined) return undefined;
-    this.#live.delete(top.id);
-    this.#drop();
+    this.#liveIds.delete(top.id);
+    this.#removeTop();
     return top;
   }
 
-  #top(): Waiting | undefined {
+  #top(): PendingTimer | undefined {
     for (;;) {
       const [top] = this.#heap;
-      if (top === undefined || this.#live.has(top.id)) return top;
-      this.#drop();
+      if (top === undefined || this.#liveIds.has(top.id)) return top;
+      this.#removeTop();
     }
   }
 
   #compact(): void {
-    // What is sorted is a heap.
-    this.#heap = this.#heap.filter(({ id }) => this.#live.has(id)).sort((a, b) => a.due - b.due || a.id - b.id);
+    // A sorted array is a heap.
+    this.#heap = this.#heap.filter(({ id }) => this.#liveIds.has(id)).sort((a, b) => a.due - b.due || a.id - b.id);
   }
 
-  #drop(): void {
+  #removeTop(): void {
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return;
     this.#heap[0] = last;
-    this.#sink();
+    this.#siftDown();
   }
 
-  #rise(from: number): void {
-    for (let at = from; at > 0; ) {
-      const above = (at - 1) >> 1;
-      if (!this.#swapIfLater(above, at)) return;
-      at = above;
+  #siftUp(from: number): void {
+    for (let index = from; index > 0; ) {
+      const parent = (index - 1) >> 1;
+      if (!this.#swapIfLater(parent, index)) return;
+      index = parent;
     }
   }
 
-  #sink(): void {
-    for (let at = 0; ; ) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
+  #siftDown(): void {
+    for (let index = 0; ; ) {
+      const [left, right] = [2 * index + 1, 2 * index + 2];
       const next = this.#isLater(left, right) ? right : left;
-      if (!this.#swapIfLater(at, next)) return;
-      at = next;
+      if (!this.#swapIfLater(index, next)) return;
+      index = next;
     }
   }
 
-  #swapIfLater(one: number, other: number): boolean {
-    if (!this.#isLater(one, other)) return false;
-    const [a, b] = [this.#heap[one], this.#heap[other]];
+  #swapIfLater(first: number, second: number): boolean {
+    if (!this.#isLater(first, second)) return false;
+    const [a, b] = [this.#heap[first], this.#heap[second]];
     if (a === undefined || b === undefined) return false;
-    [this.#heap[one], this.#heap[other]] = [b, a];
+    [this.#heap[first], this.#heap[second]] = [b, a];
     return true;
   }
 
-  /** Whether the first comes after the second; never after one that is not there. */
-  #isLater(one: number, other: number): boolean {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
+  /** Whether the first timer is due after the second. False if either does not exist. */
+  #isLater(first: number, second: number): boolean {
+    const [a, b] = [this.#heap[first], this.#heap[second]];
     if (a === undefined || b === undefined) return false;
     return a.due > b.due || (a.due === b.due && a.id > b.id);
   }

@@ -134,8 +134,8 @@ describe('the recording boundary', () => {
     const before = node.runtime.calls.length;
     const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
     const { agent, play } = createReplay(node.agent.input, entries);
-    const unplaced = await play();
-    expect(unplaced).toEqual([]);
+    const unexpected = await play();
+    expect(unexpected).toEqual([]);
     expect(shown({ agent })).toEqual(shown(node));
     expect(node.runtime.calls).toHaveLength(before);
     agent.stop();

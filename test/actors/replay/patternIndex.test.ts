@@ -8,19 +8,19 @@ test.each([
   ['many', many],
 ])('finds the patterns that a text contains among %s others', (_, others) => {
   const index = new PatternIndex([...others, 'secret', 'secret1', 'password', 'other value']);
-  expect(index.foundIn('the secret1 and the password').toSorted()).toEqual(['password', 'secret', 'secret1']);
-  expect(index.foundIn('secret')).toEqual(['secret']);
-  expect(index.foundIn('secre')).toEqual([]);
-  expect(index.foundIn('')).toEqual([]);
+  expect(index.findIn('the secret1 and the password').toSorted()).toEqual(['password', 'secret', 'secret1']);
+  expect(index.findIn('secret')).toEqual(['secret']);
+  expect(index.findIn('secre')).toEqual([]);
+  expect(index.findIn('')).toEqual([]);
 });
 
 test('does not find deleted patterns, but still finds those with the same beginning', () => {
   const index = new PatternIndex([...many, 'secret1', 'secret2']);
   index.delete('secret1');
   index.delete('never added');
-  expect(index.foundIn('secret1 secret2')).toEqual(['secret2']);
+  expect(index.findIn('secret1 secret2')).toEqual(['secret2']);
   index.delete('secret2');
-  expect(index.foundIn('secret1 secret2')).toEqual([]);
+  expect(index.findIn('secret1 secret2')).toEqual([]);
 });
 
 test('finds what a search for each pattern finds, in random texts of two characters', () => {
@@ -34,6 +34,6 @@ test('finds what a search for each pattern finds, in random texts of two charact
   const index = new PatternIndex(patterns);
   for (let count = 0; count < 100; count += 1) {
     const text = textOf(random(60));
-    expect(new Set(index.foundIn(text))).toEqual(new Set([...patterns].filter((pattern) => text.includes(pattern))));
+    expect(new Set(index.findIn(text))).toEqual(new Set([...patterns].filter((pattern) => text.includes(pattern))));
   }
 });

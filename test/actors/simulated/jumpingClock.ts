@@ -21,7 +21,7 @@ export class JumpingClock implements Clock {
     for (const end = this.#now + minutes * 60_000; this.#now < end; ) {
       await openTurn();
       if (holds()) return;
-      const next = this.#timers.take();
+      const next = this.#timers.next();
       if (next === undefined) throw new Error(`nothing goes on any more: ${what}`);
       this.#now = Math.max(this.#now, next.due);
       next.fn();

@@ -53,7 +53,7 @@ describe('probes see what a server does', () => {
   test('it answers by path, after a while', async () => {
     listen({
       connectMs: 30,
-      answer: (path) => (path === '/ready?now' ? { body: 'yes', delayMs: 70 } : { status: 503 }),
+      respond: (path) => (path === '/ready?now' ? { body: 'yes', delayMs: 70 } : { status: 503 }),
       health: (service) => ({ served: service === 'db' ? 2 : 1 }),
     });
     expect(await httpProbe('/ready?now')).toEqual({ result: 'success', message: 'yes', took: 100 });
@@ -83,7 +83,7 @@ describe('probes see what a server does', () => {
 
   test('it breaks off in the head or in the body, is closed there, or falls silent', async () => {
     const cutting = (bytes: number, ending: 'closed' | 'reset' | 'silent') =>
-      listen({ answer: () => ({ body: 'a long text', cut: { bytes, ending } }) });
+      listen({ respond: () => ({ body: 'a long text', cut: { bytes, ending } }) });
     cutting(10, 'reset');
     expect(await httpProbe()).toMatchObject({ result: 'failure', message: expect.stringMatching(/connection reset/) });
     cutting(10, 'closed');
@@ -97,16 +97,16 @@ describe('probes see what a server does', () => {
   });
 
   test('no timer is left of any of them', async () => {
-    listen({ connectMs: 5_000, answer: () => ({ delayMs: 5_000 }) });
+    listen({ connectMs: 5_000, respond: () => ({ delayMs: 5_000 }) });
     for (const probe of [httpProbe, tcpProbe, grpcProbe]) await probe();
-    listen({ answer: () => ({ delayMs: 5_000 }) });
+    listen({ respond: () => ({ delayMs: 5_000 }) });
     await httpProbe();
     expect(clock.pending).toBe(0);
   });
 });
 
 test('a hook over TLS that is answered in plain text is sent once more without', async () => {
-  listen({ answer: (path) => (path === '/end' ? {} : undefined) });
+  listen({ respond: (path) => (path === '/end' ? {} : undefined) });
   const asked: string[] = [];
   gate = (call, act) => {
     asked.push(`${call.name} ${call.about}`);
@@ -131,18 +131,18 @@ describe('a URL is fetched', () => {
   };
 
   test('with what the server answers', async () => {
-    serve({ connectMs: 1_000, answer: (path) => ({ body: `at ${path}`, delayMs: 1_000 }) });
+    serve({ connectMs: 1_000, respond: (path) => ({ body: `at ${path}`, delayMs: 1_000 }) });
     expect(await get()).toBe('at /list?a=b');
-    serve({ answer: () => ({ status: 404 }) });
+    serve({ respond: () => ({ status: 404 }) });
     await expect(get()).rejects.toThrow('the server answered 404 Not Found');
   });
 
   test('not with half an answer, or none', async () => {
     await expect(get()).rejects.toThrow('connect ECONNREFUSED pods.example:80');
     for (const bytes of [5, 45]) {
-      serve({ answer: () => ({ body: 'a long text', cut: { bytes, ending: 'reset' } }) });
+      serve({ respond: () => ({ body: 'a long text', cut: { bytes, ending: 'reset' } }) });
       await expect(get()).rejects.toThrow('read ECONNRESET');
-      serve({ answer: () => ({ body: 'a long text', cut: { bytes, ending: 'silent' } }) });
+      serve({ respond: () => ({ body: 'a long text', cut: { bytes, ending: 'silent' } }) });
       await expect(get()).rejects.toThrow('no response within 10 s');
     }
     serve({});
@@ -152,7 +152,7 @@ describe('a URL is fetched', () => {
 });
 
 test('a connection that the gate refuses has failed for that reason', async () => {
-  listen({ answer: () => ({}) });
+  listen({ respond: () => ({}) });
   gate = () => Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
   expect(await tcpProbe()).toMatchObject({ result: 'failure', message: 'too many open files' });
 });

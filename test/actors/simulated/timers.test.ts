@@ -17,7 +17,7 @@ test('timers come by when they are due, and at one time in the order in which th
     else wanted.push(each);
   }
   expect(timers.size).toBe(wanted.length);
-  while (timers.nextDue !== undefined) timers.take()?.fn();
+  while (timers.nextDue !== undefined) timers.next()?.fn();
   expect(came).toEqual(wanted.toSorted((a, b) => a.due - b.due || a.at - b.at));
   expect(timers.size).toBe(0);
 });

@@ -1,5 +1,5 @@
 /** Faults of the host that last for a while, in addition to the faults of single calls. */
-import type { SimulatedAnswer, SimulatedServer } from '../../../actors/simulated/connection.ts';
+import type { SimulatedResponse, SimulatedServer } from '../../../actors/simulated/connection.ts';
 import type { Random } from '../random.ts';
 import type { CallFault, CallTarget, OutsideCall } from '../run/gate.ts';
 import { codesOf, isRejectionCode } from './failures.ts';
@@ -91,11 +91,11 @@ const HALF = { bytes: 200, ending: 'closed' } as const;
 export function createServer(text: string, fault: UrlFault | undefined): SimulatedServer {
   if (fault === 'refused' || fault === 'silent') return { connection: fault };
   if (fault === 'hanging') return {};
-  const answers: Readonly<Record<Exclude<UrlFault, 'refused' | 'silent' | 'hanging'>, SimulatedAnswer>> = {
+  const answers: Readonly<Record<Exclude<UrlFault, 'refused' | 'silent' | 'hanging'>, SimulatedResponse>> = {
     half: { body: text, cut: HALF },
     garbage: { body: '<html>try again</html>' },
     failing: { status: 503, body: 'try again' },
     slow: { body: text, delayMs: 8_000 },
   };
-  return { answer: () => (fault === undefined ? { body: text } : answers[fault]) };
+  return { respond: () => (fault === undefined ? { body: text } : answers[fault]) };
 }

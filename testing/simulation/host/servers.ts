@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const [SERVING, NOT_SERVING] = [1, 2];
 
 const respond = (status: number, more: object = {}): SimulatedServer => ({
-  answer: () => ({ status, body: 'ok', ...more }),
+  respond: () => ({ status, body: 'ok', ...more }),
 });
 const REFUSED: SimulatedServer = { connection: 'refused' };
 

@@ -96,7 +96,7 @@ export class Schedule {
     const { nextDue } = this.#timers;
     if (nextDue === undefined || nextDue > until) return false;
     this.#elapsed = Math.max(this.#elapsed, nextDue);
-    this.#timers.take()?.fn();
+    this.#timers.next()?.fn();
     return true;
   }
 
