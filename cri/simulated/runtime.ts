@@ -169,7 +169,7 @@ export class SimulatedRuntime {
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
     if (rename) changeIds(this.#context, { records: this.#records, names: this.#names, lists: this.lists }, rename);
-    for (const container of this.#records.containers.values()) container.recover(doubts);
+    for (const container of this.#records.containers.values()) container.recover(this.clock.now(), doubts);
     this.#life = new AbortController();
   }
 

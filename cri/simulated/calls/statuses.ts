@@ -36,9 +36,11 @@ export function toContainerStatus(record: ContainerRecord): ContainerStatus {
 
 const OOM_KILLED = 'OOMKilled';
 
-function lifecycleFields({ life, oomKilled, unknown, unread }: ContainerRecord): Partial<ContainerStatus> {
+function lifecycleFields(record: ContainerRecord): Partial<ContainerStatus> {
+  const { life, oomKilled, unknown, unread, recoveredAt } = record;
   if (life.state === 'created') return {};
-  const startedAt = life.startedAt === undefined || unread ? 0n : nanoseconds(life.startedAt);
+  const startMs = unread ? recoveredAt : life.startedAt;
+  const startedAt = startMs === undefined ? 0n : nanoseconds(startMs);
   const recordedReason = oomKilled ? OOM_KILLED : unread ? 'Unknown' : '';
   if (life.state === 'running' || unknown)
     return { startedAt, reason: recordedReason, exitCode: unknown && unread ? 255 : 0 };

@@ -115,6 +115,11 @@ export class ContainerRecord implements SimulatedContainer {
    * (`unknownContainerStatus` in containerd).
    */
   unread = false;
+  /**
+   * The start time of the container according to a runtime that lost the stored status and later found the container
+   * running (`loadContainer` in containerd), in milliseconds since the epoch.
+   */
+  recoveredAt: number | undefined;
   /** Whether the kernel has OOM-killed any process in the container. */
   oomKilled = false;
 
@@ -130,13 +135,17 @@ export class ContainerRecord implements SimulatedContainer {
     this.createdAt = fields.createdAt;
   }
 
-  /** Recovers the container at a start of the runtime, or fails to. */
-  recover({
-    unknown,
-    unread,
-  }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean }): void {
+  /** Recovers the container when the runtime starts at the time `now`, or fails to. */
+  recover(
+    now: number,
+    { unknown, unread }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean },
+  ): void {
     this.unknown = this.state === 'running' && unknown?.(this) === true;
-    if (this.unknown && unread?.(this)) this.unread = true;
+    if (this.unknown && unread?.(this)) {
+      this.unread = true;
+      this.recoveredAt = undefined;
+    }
+    if (this.state === 'running' && !this.unknown && this.unread) this.recoveredAt ??= now;
   }
 
   get podUid(): string {

@@ -36,6 +36,8 @@ export class RuntimeFaults {
   /** The sandboxes and containers that the runtime forgot or did not list for a while although they ran. */
   readonly #hidden = new Set<string>();
   readonly #unknown = new Set<string>();
+  /** The containers whose start time the runtime has lost. */
+  readonly #withoutStart = new Set<string>();
   /** The new IDs of renamed objects, keyed by the former ID. */
   readonly #currentIds = new Map<string, string>();
   /** The number of outages. The end of one outage must not end the next. */
@@ -76,6 +78,11 @@ export class RuntimeFaults {
     return this.#unknown.has(id);
   }
 
+  /** Whether the runtime has lost the start time of this container. It reports a later one if it finds it running. */
+  hasLostStart(id: string): boolean {
+    return this.#withoutStart.has(id);
+  }
+
   /** Only objects for which `isPicked` returns true are forgotten or renamed. */
   restart(
     { downMs, keepContainers, forgets = 0, renames = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
@@ -96,7 +103,11 @@ export class RuntimeFaults {
       };
       const rename = ({ id }: SimulatedSandbox) => isPicked(id) && this.#random.chance(renames);
       const renaming = renames > 0 ? { rename } : {};
-      const unread = () => this.#random.chance(0.5);
+      const unread = ({ id }: SimulatedContainer) => {
+        const isLost = this.#random.chance(0.5);
+        if (isLost) this.#withoutStart.add(id);
+        return isLost;
+      };
       this.#runtime.restart({ keepContainers, forget, ...renaming, recall: recalls, unknown, unread });
     }, downMs);
   }

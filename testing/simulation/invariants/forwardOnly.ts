@@ -91,6 +91,7 @@ class ServerModel {
     const between = {
       isSameAgent,
       mayPrecede: (first: number, then: number) => host.clock.mayPrecede(first, then),
+      hasLostStart: (id: string) => host.runtimeFaults.hasLostStart(id),
       knownRestarts: (old: ContainerStatus) => this.#knownRestarts({ uid, namespace, name }, old),
     };
     const spec = podOf(uid)?.spec;

@@ -13,6 +13,8 @@ export interface StatusRelation {
   readonly mayPrecede: (first: number, then: number) => boolean;
   /** Returns the restart count that can still be known. */
   readonly knownRestarts: (status: ContainerStatus) => number;
+  /** Whether the runtime has lost the start time of the container with this ID. */
+  readonly hasLostStart?: (id: string) => boolean;
   /** The spec of the pod as it is wanted now, if known. */
   readonly spec?: PodSpec | undefined;
 }
@@ -49,7 +51,7 @@ function conditionRegressions(
 }
 
 function containerRegressions(before: PodStatus, now: PodStatus, between: StatusRelation): string[] {
-  const { isSameAgent, knownRestarts } = between;
+  const { isSameAgent, knownRestarts, hasLostStart = () => false } = between;
   const next = new Map(statusesOf(now).map((each) => [each.name, each]));
   return statusesOf(before).flatMap((old) => {
     const { name, restartCount } = old;
@@ -59,7 +61,7 @@ function containerRegressions(before: PodStatus, now: PodStatus, between: Status
     const known = isSameAgent ? restartCount : Math.min(restartCount, knownRestarts(old));
     return [
       ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
-      ...startRegressions(old, status),
+      ...(hasLostStart(old.containerID?.split('//')[1] ?? '') ? [] : startRegressions(old, status)),
       ...endRegressions(old, status, isSameAgent),
       ...(isSameAgent ? lostRuns(old, status) : []),
       ...(isSameAgent ? lostEnds(old, status, between) : []),
@@ -76,7 +78,7 @@ const endsOf = ({ state, lastState }: ContainerStatus): End[] =>
 const endOf = (status: ContainerStatus, id: string): End | undefined =>
   endsOf(status).find(({ containerID }) => containerID === id);
 
-/** The start time of a run never changes. */
+/** The start time of a run never changes, unless the runtime has lost it. */
 function startRegressions({ name, state, containerID = '' }: ContainerStatus, now: ContainerStatus): string[] {
   const began = state?.running?.startedAt;
   const running = now.containerID === containerID ? now.state?.running : undefined;

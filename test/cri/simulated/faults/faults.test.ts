@@ -137,6 +137,18 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(container)).toBe('CONTAINER_EXITED 143 Unknown, created finished');
   });
 
+  test('gives a container whose status was lost a new start time once it is found running', async () => {
+    const simulation = simulate();
+    const { clock, cri, runtime, play } = simulation;
+    const { container } = await runOne(simulation, ['sleep', '100']);
+    runtime.restart({ unknown: () => true, unread: () => true });
+    await clock.advance(5_000);
+    runtime.restart();
+    expect(await play.containerState(container)).toBe('CONTAINER_RUNNING 0 Unknown, created started');
+    const { status } = await cri.containerStatus({ containerId: container, verbose: false }, { signal: noAbort });
+    expect(status?.startedAt).toBe(BigInt(clock.now()) * 1_000_000n);
+  });
+
   test('may have lost one pod meanwhile, with its shim', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;

@@ -136,6 +136,12 @@ test('a run that has ended began when it did', () => {
   ]);
 });
 
+test('a runtime that has lost the start time of a run may report a later one', () => {
+  const restarted = { ...before, ...of({ state: { running: { startedAt: AT } } }) };
+  expect(regressions(before, restarted, { ...inOneLife, hasLostStart: (id) => id === '1' })).toEqual([]);
+  expect(regressions(before, restarted, { ...inOneLife, hasLostStart: (id) => id === '2' })).toHaveLength(1);
+});
+
 test('the last end is told until there is a later one, by one agent', () => {
   const next = { state: running, containerID: 'containerd://2' };
   const gone = ['main: it is not told any more how it ended'];
