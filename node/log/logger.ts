@@ -1,6 +1,5 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
 import { createRedaction, type Redaction } from '../../actors/replay/redaction.ts';
-import { printableQuoted } from '../../base/printable.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 /** Returns pino's level for a kubelet's verbosity, which is debug from 2 and trace from 5. */
@@ -9,20 +8,17 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
-/** Loads the formatter only if the log is text. */
-async function textStream(destination: DestinationStream, isShort: boolean): Promise<DestinationStream> {
+/** Loads only the formatter of the format. */
+async function formatted(
+  destination: DestinationStream,
+  format: 'text' | 'json',
+  isShort: boolean,
+): Promise<DestinationStream> {
+  if (format === 'json') return (await import('./jsonLog.ts')).jsonLog(destination);
   return isShort
     ? (await import('./prettyLog.ts')).prettyLog(destination)
     : (await import('./textLog.ts')).textLog(destination);
 }
-
-/**
- * Writes JSON with all control characters escaped, because `journalctl` and `cat` print the log to a terminal that would
- * interpret them.
- */
-const escapedJson = (destination: DestinationStream): DestinationStream => ({
-  write: (line) => destination.write(printableQuoted(line)),
-});
 
 /** Redacts the message and the error of a line. The other fields contain only names. */
 const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
@@ -43,8 +39,8 @@ export interface AgentLog {
 }
 
 /**
- * Creates the agent's log. It writes text in klog's format as a kubelet does (`component-base/logs`), or JSON lines if
- * `logging.format` is json.
+ * Creates the agent's log. It writes text in klog's format as a kubelet does (`component-base/logs`), or JSON lines with a
+ * kubelet's fields if `logging.format` is json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
@@ -58,19 +54,18 @@ export async function createLogger(options: {
 }): Promise<AgentLog> {
   const { logging, isShort = false, destination = pino.destination({ fd: 2, sync: true }) } = options;
   const redaction = createRedaction();
-  const isText = logging.format === 'text';
-  const callers = isText && !isShort ? { mixin: (await import('./textLog.ts')).callerOfLog } : {};
+  const hasCallers = logging.format === 'json' || !isShort;
+  const callers = hasCallers ? { mixin: (await import('./textLog.ts')).callerOfLog } : {};
   const logger = pino(
     {
       level: options.level ?? levelOf(logging.verbosity),
       base: options.simulated ? { simulated: true } : {},
       ...withoutSecrets(redaction),
       ...callers,
-      // Collectors such as journald and Loki recognize these names and formats.
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    isText ? await textStream(destination, isShort) : escapedJson(destination),
+    await formatted(destination, logging.format, isShort),
   );
   return { logger, redaction };
 }

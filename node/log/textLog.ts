@@ -48,7 +48,8 @@ export function textLine(line: string): string {
   return `${header} ${quoted(message)}${pairs.join('')}\n`;
 }
 
-function parseRecord(line: string): z.infer<typeof recordSchema> | undefined {
+/** Parses one of pino's lines. Returns undefined for any other line. */
+export function parseRecord(line: string): z.infer<typeof recordSchema> | undefined {
   try {
     return recordSchema.parse(JSON.parse(line));
   } catch {
@@ -76,11 +77,15 @@ const formatLines = (text: string): string =>
     .map((line) => `\t${printable(line)}\n`)
     .join('')} >`;
 
+/** Returns an error as pino serializes it, or undefined for any other value. */
+export const parseError = (value: unknown): z.infer<typeof errorSchema> | undefined =>
+  errorSchema.safeParse(value).data;
+
 /** Formats an error with its stack. */
 function formatError(value: unknown): string {
-  const error = errorSchema.safeParse(value);
-  if (!error.success) return ` err=${formatValue(value)}`;
-  const { message, stack } = error.data;
+  const error = parseError(value);
+  if (error === undefined) return ` err=${formatValue(value)}`;
+  const { message, stack } = error;
   return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${formatLines(stack)}`}`;
 }
 

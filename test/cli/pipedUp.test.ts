@@ -67,6 +67,6 @@ test('is a log of JSON objects with --logging-format json', async () => {
   const lines = await outputOfUp('json');
   const messages = lines.map((line) => JSON.parse(line));
   for (const message of messages) {
-    expect(message).toMatchObject({ level: expect.any(String), time: expect.any(String), msg: expect.any(String) });
+    expect(message).toMatchObject({ ts: expect.any(Number), caller: expect.any(String), msg: expect.any(String) });
   }
 });

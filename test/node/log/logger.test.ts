@@ -36,12 +36,27 @@ describe('the form', () => {
     ['json', true],
     ['json', false],
   ] as const)('%s, terminal %s: JSON', async (format, terminal) => {
-    expect(JSON.parse(await lineOf(format, terminal))).toMatchObject({
-      level: 'info',
-      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      pod: 'web',
-      msg: 'shown',
-    });
+    const line = await lineOf(format, terminal);
+    expect(line).toMatch(/^\{"ts":\d{13},"caller":"logger\.test\.ts:\d+","msg":"shown","v":0,"pod":"web"\}\n$/);
+  });
+
+  test('an error in JSON has a message, a stack and no verbosity, as a kubelet writes it', async () => {
+    const lines: unknown[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const logging = { format: 'json', verbosity: 5 } as const;
+    const { logger } = await createLogger({ logging, simulated: false, destination });
+    logger.error({ err: new Error('no room'), file: '/x' }, 'failed');
+    logger.warn('careful');
+    logger.debug('detail');
+    logger.trace('all');
+    const head = { ts: expect.any(Number), caller: expect.stringMatching(/^logger\.test\.ts:\d+$/) };
+    const errVerbose = expect.stringMatching(/^Error: no room\n {4}at /);
+    expect(lines).toEqual([
+      { ...head, msg: 'failed', file: '/x', err: 'no room', errVerbose },
+      { ...head, msg: 'careful', v: 0 },
+      { ...head, msg: 'detail', v: 2 },
+      { ...head, msg: 'all', v: 5 },
+    ]);
   });
 
   test.each([false, true])('on a terminal (%s) or not, JSON has no character that one would obey', async (terminal) => {

@@ -1,0 +1,41 @@
+/**
+ * The log as JSON lines with the fields of a kubelet's: `{"ts":1796238900000,"caller":"file.ts:12","msg":"message","v":0}`.
+ * The source of the format is `logs/json/json.go` of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
+ */
+import type { DestinationStream } from 'pino';
+import { printableQuoted } from '../../base/printable.ts';
+import { parseError, parseRecord } from './textLog.ts';
+
+/** The verbosity of each level. Errors have none. */
+const VERBOSITIES: ReadonlyMap<string, number> = new Map([
+  ['trace', 5],
+  ['debug', 2],
+  ['info', 0],
+  ['warn', 0],
+]);
+
+/**
+ * Formats pino's lines. All control characters are escaped, because `journalctl` and `cat` print the log to a terminal that
+ * would interpret them.
+ */
+export const jsonLog = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(printableQuoted(jsonLine(line))),
+});
+
+/** Formats one of pino's lines. Any other line is returned unchanged. */
+function jsonLine(line: string): string {
+  const record = parseRecord(line);
+  if (record === undefined) return line;
+  const { level, time, msg, caller, err, ...fields } = record;
+  const v = VERBOSITIES.get(level);
+  const verbosity = v === undefined ? {} : { v };
+  return `${JSON.stringify({ ts: Date.parse(time), caller, msg, ...verbosity, ...fields, ...errorFields(err) })}\n`;
+}
+
+/** Returns an error's message, and its stack as zap writes the details of an error. */
+function errorFields(err: unknown): object {
+  const error = parseError(err);
+  if (error === undefined) return err === undefined ? {} : { err };
+  const { message, stack } = error;
+  return stack === undefined ? { err: message } : { err: message, errVerbose: stack };
+}
