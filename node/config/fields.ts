@@ -121,16 +121,21 @@ export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMin
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
+const mapsWithKnownKeys = new WeakSet<z.core.$ZodType>();
+
+/** Whether a section is a map in Go, whose entries can be null, and not a struct with optional fields. */
+export const isMapInGo = (schema: z.core.$ZodType): boolean => mapsWithKnownKeys.has(schema);
+
 /** Maximum number of unknown names that are listed individually. */
 const MOST_KEYS = 10;
 
 /**
  * A map of fields. Each unknown field is one line of the error, which suggests the most similar known name. `what` is the noun
- * for the names in the error.
+ * for the keys of a map of which all keys are known.
  */
 export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
   const known = Object.keys(fields);
-  return z.strictObject(fields, {
+  const schema = z.strictObject(fields, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
       const lines = issue.keys.slice(0, MOST_KEYS).map((key) => `${key}: unknown ${what}${suggestion(key, known)}`);
@@ -138,6 +143,8 @@ export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'fiel
       return [...lines, ...(more > 0 ? [`and ${more} more unknown ${what}s`] : [])].join('\n');
     },
   });
+  if (what !== 'field') mapsWithKnownKeys.add(schema);
+  return schema;
 }
 
 /** Returns "; did you mean …?", or an empty string if no known name is similar. */

@@ -9,6 +9,7 @@ import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { exec } from './execFields.ts';
 import { boolean, list, map, text, textLike } from './fields.ts';
+import { withoutNulls } from './goNulls.ts';
 import { proxyUrl } from './proxyField.ts';
 
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
@@ -89,7 +90,7 @@ function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
 
 const kubeconfig = z.looseObject(
   {
-    'current-context': text,
+    'current-context': textLike('the name of a context', (name) => name !== ''),
     contexts: listOf({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }, fields) }),
     clusters: listOf({ name: text, cluster: z.unknown() }),
     users: listOf({ name: text, user: z.unknown() }),
@@ -160,7 +161,7 @@ function byName<T extends { readonly name: string }>(
 }
 
 function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, createError: CreateError) {
-  const read = z.safeParse(schema, input);
+  const read = z.safeParse(schema, withoutNulls(schema, input));
   if (read.success) return read.data;
   // The input is left out, because a message must not repeat a key or a token.
   const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined, input);

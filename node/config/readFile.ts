@@ -5,6 +5,7 @@ import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { gatesIgnored } from './featureGates.ts';
+import { withoutNulls } from './goNulls.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
 import { allSettings } from './settings/allSettings.ts';
 import { isGroup, type Settings } from './settings/setting.ts';
@@ -17,15 +18,6 @@ export interface ConfigFile {
   readonly ignored: readonly string[];
   /** The fields as written, without null values. */
   readonly written?: Readonly<Record<string, unknown>>;
-}
-
-/** Copies a configuration without null values, because a kubelet treats them as unset fields. */
-function withoutNulls(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value);
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const set = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
 /** Resolves relative paths against the directory of the file, as a kubelet does. */
@@ -52,8 +44,9 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   if ('beyond' in parsed) throw new ConfigError(`${path}: has ${parsed.beyond}`);
   if (parsed.values.length > 1)
     throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
-  const input = withoutNulls(parsed.values[0] ?? {});
-  const read = kubeletConfiguration().safeParse(input);
+  const schema = kubeletConfiguration();
+  const input = withoutNulls(schema, parsed.values[0] ?? {});
+  const read = schema.safeParse(input);
   if (!read.success) {
     const mistakes = describeIssues(read.error.issues, input, parsed.values[0]).map((mistake) => `${path}: ${mistake}`);
     throw new ConfigError(mistakes.join('\n'));

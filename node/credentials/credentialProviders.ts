@@ -15,6 +15,7 @@ import {
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from '../config/configError.ts';
 import { boolean, duration, list, oneOf, section, text, textLike } from '../config/fields.ts';
+import { withoutNulls } from '../config/goNulls.ts';
 
 /** The paths of the configuration and the plugins. */
 export interface ProviderPaths {
@@ -119,11 +120,12 @@ async function readProviders(
     throw new ConfigError(`${FLAG}: ${file}: ${found?.noFile ?? 'is gone'}`);
   const parsed = parseBounded(found.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
   if (!('values' in parsed)) throw new ConfigError(`${file}: ${'problem' in parsed ? parsed.problem : parsed.beyond}`);
-  const [input] = parsed.values;
+  const [source] = parsed.values;
+  const input = withoutNulls(schema, source);
   const read = schema.safeParse(input);
   const mistakes = read.success
     ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
-    : describeIssues(read.error.issues, withoutValues(input), input);
+    : describeIssues(read.error.issues, withoutValues(input), source);
   if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
   return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: found.text };
 }

@@ -54,6 +54,21 @@ describe('a kubeconfig', () => {
     });
   });
 
+  test('reads a null, and a string that is missing, as an empty string, as client-go does', () => {
+    const exec = {
+      apiVersion: V1,
+      command: 'login',
+      args: ['b', null],
+      env: [{ name: 'A', value: null }, { name: 'B' }],
+      interactiveMode: 'Never',
+    };
+    expect(parse(user({ token: null, 'client-certificate-data': null, exec })).user).toEqual({
+      exec: { ...exec, args: ['b', ''], env: ['A', 'B'].map((name) => ({ name, value: '' })) },
+    });
+    expect(parse(cluster({ ...SERVER, 'certificate-authority-data': null })).cluster).toEqual(SERVER);
+    expect(problem({ 'current-context': null })).toContain('current-context: expected the name of a context');
+  });
+
   test('may ask as nobody, and of several of one name the first counts', () => {
     const context = { name: 'own', context: { cluster: 'near', user: '' } };
     expect(parse({ contexts: [context], users: null }).user).toEqual({});
@@ -95,7 +110,7 @@ describe('a kubeconfig', () => {
 
   test.each([
     [{ 'current-context': 'gone' }, 'current-context: there is no context "gone"'],
-    [{ 'current-context': '' }, 'current-context: there is no context ""'],
+    [{ 'current-context': '' }, 'current-context: expected the name of a context'],
     [{ clusters: [] }, 'contexts: "own": there is no cluster "near"'],
     [{ users: [] }, 'contexts: "own": there is no user "node"'],
     [{ contexts: 3 }, 'contexts: expected a list'],
@@ -178,6 +193,8 @@ describe('the file', () => {
     await expect(readKubeconfig(missing)).rejects.toThrow(`--kubeconfig: ${missing}: no such file`);
     await expect(readKubeconfig(folder)).rejects.toThrow(`--kubeconfig: ${folder}: a directory, not a file`);
     expect(() => parseKubeconfig(PATH, '{')).toThrow(`--kubeconfig: ${PATH}: `);
-    expect(() => parseKubeconfig(PATH, '')).toThrow(`--kubeconfig: ${PATH}: current-context: expected a string`);
+    expect(() => parseKubeconfig(PATH, '')).toThrow(
+      `--kubeconfig: ${PATH}: current-context: expected the name of a context`,
+    );
   });
 });

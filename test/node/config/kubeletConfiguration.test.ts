@@ -126,6 +126,20 @@ describe('what is right is read', () => {
     expect(parseConfigFile('/k', `${head}maxPods: null\nlogging:\n  format: ~`).config).not.toHaveProperty('maxPods');
   });
 
+  test('a null in a list or map is the zero value of its type, as for a kubelet', () => {
+    expect(parseConfigFile('/k', `${head}featureGates: {X: }\nallowedUnsafeSysctls: []`).config.featureGates).toEqual({
+      X: false,
+    });
+    const mistakes = (text: string) => () => parseConfigFile('/k', head + text);
+    expect(mistakes('systemReserved: {cpu: }')).toThrow(
+      'systemReserved.cpu: expected a quantity such as "100m" or "1Gi", got ""',
+    );
+    expect(mistakes('evictionHard: {memory.available: }')).toThrow(
+      'evictionHard.memory.available: expected a quantity',
+    );
+    expect(mistakes('clusterDNS: [~]')).toThrow('clusterDNS[0]: expected an IP address, got ""');
+  });
+
   test('relative paths are meant from the directory of the file', () => {
     const { config } = parseConfigFile('/etc/kubernetes/k.yaml', `${head}staticPodPath: manifests\npodLogsDir: /logs`);
     expect(config.staticPodPath).toBe('/etc/kubernetes/manifests');

@@ -51,6 +51,16 @@ const token = {
 };
 
 describe('the configuration of plugins', () => {
+  test('may have nulls, which are the zero values of their types', async () => {
+    const env = [{ name: 'REGION', value: null }];
+    expect(await read(config(provider({ args: null, env, tokenAttributes: null })))).toMatchObject([
+      { args: [], env: [{ name: 'REGION', value: '' }] },
+    ]);
+    expect(await read(config(provider({ args: ['get', null] })))).toMatchObject([{ args: ['get', ''] }]);
+    const undecided = provider({ tokenAttributes: { ...token, requireServiceAccount: null } });
+    expect(await refusal(read(config(undecided)))).toContain('requireServiceAccount: expected true or false');
+  });
+
   test('is read with all that a kubelet knows', async () => {
     const env = [{ name: 'REGION', value: 'x' }];
     const [given] = await read(config(provider({ args: ['get'], env, tokenAttributes: token })));

@@ -1,0 +1,62 @@
+/** Replaces the nulls of a configuration file by the values that Go's decoder leaves in their place. */
+import * as z from 'zod/mini';
+import { lookUp } from '../../base/lookUp.ts';
+import { isMapInGo } from './fields.ts';
+
+/**
+ * Returns a copy of `value` as Go decodes it into the type of `schema`. A null field is unset, and a null entry of a list
+ * or map becomes the zero value of its type. A required string may be missing, because Go reads it as an empty one. Wrong
+ * types remain for the schema to report. Integers become numbers.
+ */
+export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  const type = typeOf(schema);
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const element = type instanceof z.ZodMiniArray ? type.def.element : z.unknown();
+    return value.map((entry: unknown) => (entry === null ? zeroOf(element) : withoutNulls(element, entry)));
+  }
+  const entries = Object.entries(value);
+  if (type instanceof z.ZodMiniRecord) {
+    const { valueType } = type.def;
+    return Object.fromEntries(
+      entries.map(([key, entry]) => [key, entry === null ? zeroOf(valueType) : withoutNulls(valueType, entry)]),
+    );
+  }
+  const shape = type instanceof z.ZodMiniObject ? type.def.shape : {};
+  const isMap = isMapInGo(type);
+  const fields = entries.flatMap(([name, field]) => {
+    const fieldType = lookUp(shape, name) ?? z.unknown();
+    if (field !== null) return [[name, withoutNulls(fieldType, field)] as const];
+    return isMap ? [[name, zeroOf(fieldType)] as const] : [];
+  });
+  return withStrings(shape, Object.fromEntries(fields));
+}
+
+/** Adds the required strings that are missing, unless the schema refuses an empty one. */
+function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, unknown>>): object {
+  const missing = Object.entries(shape).filter(
+    ([name, type]) => !Object.hasOwn(fields, name) && isRequiredString(type),
+  );
+  return Object.fromEntries([...Object.entries(fields), ...missing.map(([name]) => [name, ''] as const)]);
+}
+
+const accepts = (schema: z.core.$ZodType, value: unknown): boolean => z.safeParse(schema, value).success;
+
+/** Other required fields are pointers in Go, so that a missing one is a mistake there too. */
+const isRequiredString = (schema: z.core.$ZodType): boolean => accepts(schema, '') && !accepts(schema, undefined);
+
+/** Returns the zero value of a type. An empty string also stands for the zero of a type that has no valid one. */
+function zeroOf(schema: z.core.$ZodType): unknown {
+  const type = typeOf(schema);
+  if (type instanceof z.ZodMiniArray) return [];
+  if (type instanceof z.ZodMiniRecord) return {};
+  if (type instanceof z.ZodMiniObject) return withStrings(type.def.shape, {});
+  return [false, 0].find((zero) => accepts(schema, zero) && !accepts(schema, '')) ?? '';
+}
+
+/** Unwraps an optional type. */
+function typeOf(schema: z.core.$ZodType): z.core.$ZodType {
+  const isWrapped = schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable;
+  return isWrapped ? typeOf(schema.def.innerType) : schema;
+}
