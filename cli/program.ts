@@ -2,6 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { lookUp } from '../base/lookUp.ts';
 import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
+import { suggestion } from '../node/config/fields.ts';
 import { readFlags } from '../node/config/flags.ts';
 import type { Flags } from '../node/config/settings/allSettings.ts';
 import { packageVersion } from '../node/host/paths.ts';
@@ -45,8 +46,13 @@ function oneLine(message: string): string {
   return message
     .replace(/^error: /, 'statelet: ')
     .replace(/(unknown option '[^=]*)=[\s\S]*'/, "$1'")
-    .replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
+    .replace(SUGGESTIONS, (_, kind: string, word: string, names: string) => {
+      return `unknown ${kind} '${word}'${suggestion(word, names.split(', '))}\n`;
+    });
 }
+
+/** commander's suggestions, which include words that have little in common with the unknown one. */
+const SUGGESTIONS = /unknown (command|option) '([^']*)'\n\(Did you mean (?:one of )?(.*)\?\)\n/;
 
 /** The flags under their names on the command line. */
 function givenFlags(command: Command): Record<string, string | boolean | undefined> {
@@ -149,20 +155,43 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }
 
-/** kubectl commands that change objects, which an agent cannot do. */
-const KUBECTL_COMMANDS = ['apply', 'create', 'edit', 'patch', 'replace', 'rollout', 'scale', 'set'];
+const WITH_KUBECTL = 'in a cluster, use kubectl';
 
-/** Responds to kubectl's commands for objects, which are hidden, with the way to get the same result. */
-function addKubectlHints(program: Command): void {
-  for (const name of KUBECTL_COMMANDS) {
-    program
-      .command(name, { hidden: true })
-      .argument('[words...]')
-      .allowUnknownOption()
-      .action(() => {
-        const advice = 'copy the file to that of --pod-manifest-path; in a cluster, use kubectl';
-        throw new ConfigError(`${name}: an agent runs the manifests of a directory: ${advice}`);
-      });
+/** Advice on commands that people know from kubectl and service managers, by the names of the commands. */
+const ADVICE = [
+  [
+    'apply create edit patch replace rollout scale set',
+    `an agent runs the manifests of a directory: copy the file to that of --pod-manifest-path; ${WITH_KUBECTL}`,
+  ],
+  ['label annotate', `an agent takes metadata from manifests: edit that of the pod; ${WITH_KUBECTL}`],
+  [
+    'port-forward proxy expose',
+    `a pod has an address on its node, which "statelet get pods -o wide" shows; ${WITH_KUBECTL}`,
+  ],
+  ['cp', 'use "statelet exec POD -- cat FILE" to read a file, and "statelet exec -i POD -- tee FILE" to write one'],
+  ['debug', `use "statelet explain pod/NAME", and "statelet exec" for a shell; for a debug container, ${WITH_KUBECTL}`],
+  ['wait', 'use "statelet get pods --watch", or "statelet explain pod/NAME" for what a pod waits for'],
+  ['cordon uncordon drain taint', `an agent does not schedule pods: remove their manifests; ${WITH_KUBECTL}`],
+  ['config', 'the settings of an agent are its flags and the file of --config; "statelet help run" shows the flags'],
+  ['api-resources api-versions', 'an agent knows pods, nodes, events and actors: use "statelet get"'],
+  ['auth', `the API server decides who may do what; ${WITH_KUBECTL}`],
+  ['cluster-info', 'use "statelet get nodes", or "statelet explain node"'],
+  ['start', 'use "statelet up" for a node of its own, or "statelet run" for the agent of a host'],
+  ['stop', 'use "statelet down" for the node of "statelet up"; the agent of a host is stopped by its service manager'],
+] as const;
+
+/** Responds to commands that an agent does not have with the way to get the same result. They are hidden. */
+function addHints(program: Command): void {
+  for (const [names, advice] of ADVICE) {
+    for (const name of names.split(' ')) {
+      program
+        .command(name, { hidden: true })
+        .argument('[words...]')
+        .allowUnknownOption()
+        .action(() => {
+          throw new ConfigError(`${name}: ${advice}`);
+        });
+    }
   }
 }
 
@@ -211,7 +240,7 @@ export function createProgram(commands: Commands): Command {
   addPodCommands(program, commands);
   addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);
-  addKubectlHints(program);
+  addHints(program);
   program.addHelpText('after', EXAMPLES);
   return program;
 }

@@ -72,6 +72,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     ['run --max-pod 5', "statelet: unknown option '--max-pod'; did you mean --max-pods?\n"],
     ['up --max-pods many', 'statelet: --max-pods: expected a whole number of at least 0, got "many"\n'],
     ['rnu', "statelet: unknown command 'rnu'; did you mean run?\n"],
+    ['watch', "statelet: unknown command 'watch'\n"],
     ['get nodse', 'statelet: nodse: unknown kind of resource; did you mean nodes?\n'],
     ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
     ['run --config /nowhere.yaml', 'statelet: --config: /nowhere.yaml: no such file\n'],
