@@ -8,6 +8,7 @@ import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts'
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { quarantine } from '../../host/files/setAside.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 
 /** Paths of a certificate and its key in PEM. Both can be the same file. */
@@ -29,18 +30,21 @@ interface SelfSignedOptions {
   readonly files: FileSystem;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Called with the reason if damaged files are set aside. */
+  readonly onProblem: (problem: string) => void;
 }
 
 /**
- * Returns the self-signed certificate, like that of a kubelet without any other. Creates it if it is missing or
- * unusable.
+ * Returns the self-signed certificate, like that of a kubelet without any other. Creates it if it is missing. Damaged files
+ * are renamed and reported.
  */
-export async function selfSignedPair({ directory, names, files, now }: SelfSignedOptions): Promise<CertificatePair> {
+export async function selfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
+  const { directory, names, files, now } = options;
   const pair = { certFile: join(directory, 'kubelet.crt'), keyFile: join(directory, 'kubelet.key') };
-  if (await isUsable(files, pair)) return pair;
-  const { selfSigned } = await import('./selfSigned.ts');
-  const { certificate, key } = await selfSigned(names, now);
   try {
+    if (await hasUsablePair(pair, options)) return pair;
+    const { selfSigned } = await import('./selfSigned.ts');
+    const { certificate, key } = await selfSigned(names, now);
     await writePrivate(files, pair.keyFile, key);
     await writePrivate(files, pair.certFile, certificate);
     await files.chmod(pair.certFile, 0o644);
@@ -51,11 +55,21 @@ export async function selfSignedPair({ directory, names, files, now }: SelfSigne
   return pair;
 }
 
-async function isUsable(files: FileSystem, pair: CertificatePair): Promise<boolean> {
+/** Whether both files exist and are valid. Renames them if they are damaged. Rejects if they cannot be read. */
+async function hasUsablePair(
+  pair: CertificatePair,
+  { files, onProblem }: Pick<SelfSignedOptions, 'files' | 'onProblem'>,
+): Promise<boolean> {
+  const texts = await readTexts(files, pair);
   try {
-    return (await readPair(files, pair)) !== undefined;
-  } catch {
-    // The files are truncated or do not match, so create them again.
+    return parsePair(pair, texts) !== undefined;
+  } catch (error) {
+    const paths = [pair.certFile, pair.keyFile];
+    const renamed: string[] = [];
+    for (const path of paths) renamed.push(path + (await quarantine(files, path)));
+    onProblem(
+      `${messageOf(error)}; a new self-signed certificate replaces it, and the files are now ${renamed.join(' and ')}`,
+    );
     return false;
   }
 }
@@ -63,9 +77,23 @@ async function isUsable(files: FileSystem, pair: CertificatePair): Promise<boole
 /** Reads a certificate and its key. Returns undefined if a file is missing. Rejects if they are invalid. */
 export async function readPair(
   files: FileSystem,
-  { certFile, keyFile }: CertificatePair,
+  pair: CertificatePair,
 ): Promise<{ readonly cert: string; readonly key: string } | undefined> {
-  const [cert, key] = [await readTextOrUndefined(files, certFile), await readTextOrUndefined(files, keyFile)];
+  return parsePair(pair, await readTexts(files, pair));
+}
+
+interface PairTexts {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+const readTexts = async (files: FileSystem, { certFile, keyFile }: CertificatePair): Promise<PairTexts> => ({
+  cert: await readTextOrUndefined(files, certFile),
+  key: await readTextOrUndefined(files, keyFile),
+});
+
+/** Returns the texts if they are a certificate and its key, or undefined if one is missing. Throws if they are invalid. */
+function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTexts) {
   if (cert === undefined || key === undefined) return undefined;
   const fits = withFileName(certFile, () => new X509Certificate(cert)).checkPrivateKey(
     withFileName(keyFile, () => createPrivateKey(key)),

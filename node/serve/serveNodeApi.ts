@@ -163,7 +163,8 @@ async function listenOnce(parts: ListenerParts): Promise<Listener> {
   const { host, port, clientCaFile, isIssued, certificateDirectory: directory } = serving;
   const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
   const configuredPair = isIssued ? issuedPair(directory) : serving.pair;
-  const pair = configuredPair ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
+  const onProblem = (problem: string) => logger.warn(`the certificate of the node's API is damaged: ${problem}`);
+  const pair = configuredPair ?? (await selfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
   const ownTokens = cluster ? undefined : await readOrCreateOwnToken(parts);
   const access = accessFactory(parts, ownTokens);
   let paths: readonly string[] = [];

@@ -5,6 +5,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { messageOf } from '../../../base/failure.ts';
 import { canonicalIpOrText } from '../../../base/ipAddress.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
@@ -24,11 +25,15 @@ export class CertificateFiles {
   readonly #files: FileSystem;
   readonly #directory: string;
   readonly #prefix: string;
+  readonly #onProblem: (problem: string) => void;
+  #lastProblem = '';
 
-  constructor(files: FileSystem, directory: string, name: CertificateName) {
+  /** `onProblem` is called once for each file that exists but is not usable. */
+  constructor(files: FileSystem, directory: string, name: CertificateName, onProblem: (problem: string) => void) {
     this.#files = files;
     this.#directory = directory;
     this.#prefix = PREFIXES[name];
+    this.#onProblem = onProblem;
   }
 
   /** The path of the link to the current file. */
@@ -85,13 +90,25 @@ export class CertificateFiles {
   /** Reads the current file, or else a pair of undated files, which node provisioning tools create. */
   async #readCurrent(): Promise<PersistedCertificate | undefined> {
     const pem = await this.#readText(this.current);
-    if (pem !== undefined) return tryParsePair(pem, pem);
+    if (pem !== undefined) return this.#parse(this.current, pem, pem);
     const [certPath, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
       string,
       string,
     ];
     const [certPem, keyPem] = await Promise.all([this.#readText(certPath), this.#readText(key)]);
-    return certPem === undefined || keyPem === undefined ? undefined : tryParsePair(certPem, keyPem);
+    return certPem === undefined || keyPem === undefined ? undefined : this.#parse(certPath, certPem, keyPem);
+  }
+
+  /** Reports an unusable pair and returns undefined, so that a new certificate is requested. */
+  #parse(path: string, certificates: string, key: string): PersistedCertificate | undefined {
+    try {
+      return parsePair(certificates, key);
+    } catch (error) {
+      const problem = `${path}: ${messageOf(error)}; a new certificate is requested, and the file stays`;
+      if (problem !== this.#lastProblem) this.#onProblem(problem);
+      this.#lastProblem = problem;
+      return undefined;
+    }
   }
 
   async #readText(path: string): Promise<string | undefined> {
@@ -124,22 +141,20 @@ export class CertificateFiles {
 
 const DATED = /^-\d{4}(-\d{2}){5}\.pem$/;
 
-const hasExpired = (text: string, now: number): boolean => (tryParsePair(text, text)?.notAfter ?? now) < now;
+/** Whether the certificate has expired. Unusable files count as unexpired. */
+function hasExpired(text: string, now: number): boolean {
+  try {
+    return parsePair(text, text).notAfter < now;
+  } catch {
+    return false;
+  }
+}
 
 /** Formats a time for a file name, in local time like a kubelet. */
 function timestamp(now: number): string {
   const date = new Date(now);
   const parts = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
   return [date.getFullYear(), ...parts.map((part) => String(part).padStart(2, '0'))].join('-');
-}
-
-/** Returns undefined if the pair is unusable, so that a new certificate is requested. */
-function tryParsePair(certificates: string, key: string): PersistedCertificate | undefined {
-  try {
-    return parsePair(certificates, key);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -56,12 +56,13 @@ export class Certificates {
   readonly #certificates = new Map<CertificateName, PersistedCertificate>();
 
   constructor(parts: Parts) {
-    const { files, directory } = parts;
+    const { files, directory, onError } = parts;
+    const report = (problem: string) => onError('certificate', new NodeFailure('CertificateUnusable', problem));
     this.#parts = parts;
     this.#requestKey = new RequestKey(files, directory);
     this.#files = {
-      client: new CertificateFiles(files, directory, 'client'),
-      serving: new CertificateFiles(files, directory, 'serving'),
+      client: new CertificateFiles(files, directory, 'client', report),
+      serving: new CertificateFiles(files, directory, 'serving', report),
     };
   }
 

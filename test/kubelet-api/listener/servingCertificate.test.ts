@@ -2,18 +2,22 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { issuedPair, readPair, selfSignedPair } from '../../../kubelet-api/listener/servingCertificate.ts';
 import { authority, directory, listening, server } from './support/listening.ts';
 
 const now = Date.now();
+const problems: string[] = [];
+afterEach(() => void problems.splice(0));
+
 const parts = (place: string) => ({
   directory: join(place, 'pki'),
   names: ['host', '127.0.0.1'],
   files: hostFiles,
   now,
+  onProblem: (problem: string) => void problems.push(problem),
 });
 
 test('C38: as a kubelet: with its authority in one file, for a year, and made once', async () => {
@@ -36,9 +40,22 @@ test('C38: as a kubelet: with its authority in one file, for a year, and made on
   expect([pair.certFile, pair.keyFile].map((file) => statSync(file).mode % 0o1000)).toEqual([0o644, 0o600]);
   await selfSignedPair(parts(place));
   expect(readFileSync(pair.certFile, 'utf8')).toBe(text);
+  expect(problems).toEqual([]);
+}, 30_000);
+
+test('a damaged key is set aside with its certificate and reported, and a new pair is created', async () => {
+  const place = directory();
+  const pair = await selfSignedPair(parts(place));
+  const text = readFileSync(pair.certFile, 'utf8');
   writeFileSync(pair.keyFile, 'cut off');
   await selfSignedPair(parts(place));
   expect(readFileSync(pair.certFile, 'utf8')).not.toBe(text);
+  const setAside = [pair.certFile, pair.keyFile].map((file) => `${file}.corrupt`);
+  expect(setAside.map((file) => readFileSync(file, 'utf8'))).toEqual([text, 'cut off']);
+  expect(problems).toEqual([expect.stringContaining(`${pair.keyFile}: `)]);
+  expect(problems[0]).toContain(`the files are now ${setAside.join(' and ')}`);
+  await selfSignedPair(parts(place));
+  expect(problems).toHaveLength(1);
 }, 30_000);
 
 test('clients can trust it by its file', async () => {

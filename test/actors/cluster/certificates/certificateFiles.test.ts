@@ -29,7 +29,9 @@ async function pair(from = AT, to = AT + HOUR, names = NO_NAMES) {
 function stand(faults: FileFaults = () => undefined) {
   const disk = new MemoryDisk(() => AT);
   const [files, faulty] = [new MemoryFiles(disk), new MemoryFiles(disk, faults)];
-  return { files, own: new CertificateFiles(faulty, DIRECTORY, 'client'), names: () => files.readdir(DIRECTORY) };
+  const problems: string[] = [];
+  const own = new CertificateFiles(faulty, DIRECTORY, 'client', (problem) => void problems.push(problem));
+  return { files, own, problems, names: () => files.readdir(DIRECTORY) };
 }
 
 test('they lie as a kubelet has them: one file, readable for nobody else, and a link to it', async () => {
@@ -72,6 +74,21 @@ test('the next one takes its place at once; what has expired goes, what is good 
     'kubelet-client-2026-01-02-05-04-05.pem',
     'kubelet-client-current.pem',
   ]);
+});
+
+test('a damaged file is reported once and is not overwritten', async () => {
+  const { files, own, problems } = stand();
+  const { cert, key } = await pair();
+  await own.write(cert, key, AT);
+  await files.writeFile(FIRST, cert);
+  expect([await own.read(), await own.read()]).toEqual([undefined, undefined]);
+  expect(problems).toEqual([
+    `${CURRENT}: expected a private key in PEM, found none; a new certificate is requested, and the file stays`,
+  ]);
+  await own.write(cert, key, AT + 1_000);
+  expect(await own.read()).toMatchObject({ notAfter: AT + HOUR });
+  expect(await files.readFile(FIRST)).toBe(cert);
+  expect(problems).toHaveLength(1);
 });
 
 test('what a kubelet has left half done is used, and so is a pair without a date', async () => {
