@@ -2,10 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Whether two tokens are equal, in constant time. */
-export const isSameToken = (candidate: string, token: string): boolean =>
-  timingSafeEqual(digestOf(candidate), digestOf(token));
-
 /** Returns a predicate for a token. It stores only a digest, so that the token does not appear in heap snapshots. */
 export function tokenPredicate(token: string): (candidate: string) => boolean {
   const digest = digestOf(token);

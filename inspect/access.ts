@@ -4,7 +4,6 @@
  * it. Cross-site requests of a browser are refused.
  */
 import type { IncomingMessage } from 'node:http';
-import { isSameToken } from '../host/sameToken.ts';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
 
 /** Response headers that restrict the page to its own scripts, styles and requests. */
@@ -22,8 +21,8 @@ interface AccessRules {
   /** The listening address, with the port that was assigned. */
   readonly address: InspectAddress;
   readonly scheme: 'http' | 'https';
-  /** Undefined if the page is open to every client that reaches the address. */
-  readonly token?: string | undefined;
+  /** Whether a text is the token. Undefined if the page is open to every client that reaches the address. */
+  readonly isToken?: ((candidate: string) => boolean) | undefined;
   /** The file that contains the link with the token, if there is one. The refusal of a request without a token names it. */
   readonly linkFile?: string | undefined;
 }
@@ -48,7 +47,7 @@ export function refuseAccess(request: IncomingMessage, guarded: AccessRules): Re
     return { code: 403, message: `Origin ${quote(headers.origin)} is not this page` };
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
-  if (guarded.token !== undefined && !isSameToken(requestToken(request, guarded.address), guarded.token))
+  if (guarded.isToken?.(requestToken(request, guarded.address)) === false)
     return { code: 401, message: missingTokenMessage(guarded) };
   return undefined;
 }
@@ -60,7 +59,7 @@ const missingTokenMessage = ({ linkFile }: AccessRules): string =>
 
 const quote = (text: string | undefined): string => JSON.stringify(text ?? '');
 
-const acceptsAnyHost = ({ token, address }: AccessRules): boolean => token !== undefined || isWildcard(address);
+const acceptsAnyHost = ({ isToken, address }: AccessRules): boolean => isToken !== undefined || isWildcard(address);
 
 /**
  * Returns the origin that a browser derives from a Host header, i.e. without the default port of the scheme and with an

@@ -10,6 +10,8 @@ import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
 import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
+import { tokenPredicate } from '../host/sameToken.ts';
+import { Secret } from '../host/secretText.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { failure } from '../socket/status.ts';
 import { refuseAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
@@ -49,6 +51,8 @@ export interface PageServer {
 const STATELY_PATH = '/stately';
 /** Maximum number of connections, which exceeds what the browsers that show the page need. */
 const MAX_CONNECTIONS = 64;
+/** Maximum number of connections from one address. A browser opens six, and a stream for each tab. */
+const MAX_PER_ADDRESS = 32;
 /** Timeout for the request line and headers, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Timeout for a client to read a response, in milliseconds. */
@@ -60,20 +64,26 @@ const CLOSE_TIMEOUT_MS = 1_000;
 
 /** Starts the server. Rejects with a `NodeFailure` if it cannot listen on the address. */
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
-  const { address, tls, token, name = address.host } = options;
+  const { token, ...others } = options;
+  const { address, tls, name = address.host } = options;
+  // The token is stored outside the heap, because a heap snapshot of the agent must not open its page.
+  const secret = token === undefined ? undefined : new Secret(token);
+  const isToken = token === undefined ? undefined : tokenPredicate(token);
   const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   // Renegotiation lets a client consume the CPU of the node without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   const server = tls ? createTlsServer({ ...tls, ...limits, secureOptions }) : createServer(limits);
-  guardConnections(server, { maxConnections: MAX_CONNECTIONS });
+  guardConnections(server, { maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS });
   await listen(server, address);
   // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   const scheme = tls ? 'https' : 'http';
-  const served = new RequestHandler({ ...options, address: { host: address.host, port }, scheme });
+  const served = new RequestHandler({ ...others, address: { host: address.host, port }, scheme, secret, isToken });
   const upgraded = attachHandlers(server, served);
   return {
-    url: `${scheme}://${authorityOf({ host: name, port })}/${token === undefined ? '' : `?token=${token}`}`,
+    get url() {
+      return `${scheme}://${authorityOf({ host: name, port })}/${secret === undefined ? '' : `?token=${secret.read()}`}`;
+    },
     close: async () => {
       served.stop();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -130,8 +140,10 @@ function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   }
 }
 
-interface HandlerOptions extends PageServerOptions {
+interface HandlerOptions extends Omit<PageServerOptions, 'token'> {
   readonly scheme: 'http' | 'https';
+  readonly secret: Secret | undefined;
+  readonly isToken: ((candidate: string) => boolean) | undefined;
 }
 
 /** Handles requests. Creates the inspected node on the first request. */
@@ -197,13 +209,13 @@ class RequestHandler {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { token } = this.#parts;
+    const { secret } = this.#parts;
     const refusal = refuseAccess(request, this.#parts);
     const url = parseUrl(request);
     if (refusal) return sendError(response, refusal.code, refusal.message);
     if (url === null) return sendError(response, 400, 'the request names no path');
-    if (token !== undefined && url.searchParams.has('token'))
-      return redirectWithCookie(response, url, tokenCookie(token, this.#parts));
+    if (secret !== undefined && url.searchParams.has('token'))
+      return redirectWithCookie(response, url, tokenCookie(secret.read(), this.#parts));
     try {
       await this.#sendPage(url, request, response);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { Secret } from '../../host/secretText.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
@@ -51,6 +52,8 @@ function publishLink(
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
+  // The link contains the token, and a closure would keep it in the heap.
+  const link = new Secret(url);
   const onSetAside = (directory: string, renamedTo: string) =>
     logger.warn(
       { file },
@@ -58,7 +61,7 @@ function publishLink(
     );
   return retryUntilStarted({
     start: async () => {
-      await writePageLink(file, url, onSetAside);
+      await writePageLink(file, link.read(), onSetAside);
       return { close: async () => {} };
     },
     clock,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
+import { tokenPredicate } from '../../host/sameToken.ts';
 import { refuseAccess, tokenCookie } from '../../inspect/access.ts';
 
 type Guarded = Parameters<typeof refuseAccess>[1];
@@ -48,7 +49,8 @@ describe('the name of the page', () => {
   });
 
   test('is that of the certificate, or any, where a token is asked for', () => {
-    const guarded: Guarded = { address: { host: '192.0.2.1', port: 10_270 }, scheme: 'https', token: 'secret' };
+    const isToken = tokenPredicate('secret');
+    const guarded: Guarded = { address: { host: '192.0.2.1', port: 10_270 }, scheme: 'https', isToken };
     const host = 'node.example:10270';
     expect(codeOf(guarded, { host }, '/?token=secret')).toBe(0);
     expect(codeOf(guarded, { host, origin: `https://${host}` }, '/?token=secret')).toBe(0);
@@ -67,7 +69,7 @@ test('two agents of one host have a cookie each', () => {
   const guarded = (port: number): Guarded => ({
     address: { host: '192.0.2.1', port },
     scheme: 'https',
-    token: `t${port}`,
+    isToken: tokenPredicate(`t${port}`),
   });
   const cookies = [1, 2].map((port) => tokenCookie(`t${port}`, guarded(port)).split(';')[0]);
   const cookie = cookies.join('; ');
@@ -85,7 +87,7 @@ test('a request without a token is refused with the file that contains the link'
   const guarded: Guarded = {
     address: { host: '127.0.0.1', port: 10_270 },
     scheme: 'http',
-    token: 'secret',
+    isToken: tokenPredicate('secret'),
     linkFile: '/var/lib/kubelet/statelet/page-link',
   };
   const request = { method: 'GET', url: '/', headers: { host: '127.0.0.1:10270' } } as unknown as IncomingMessage;

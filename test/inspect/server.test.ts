@@ -52,6 +52,16 @@ test('the reading of a log ends when its client disconnects, and not before', as
   await until(() => signals[0]?.aborted === true);
 });
 
+test('one address may use half of the connections, so that another can still open the page', async () => {
+  const { port } = await servedPage();
+  const sockets = Array.from({ length: 40 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}));
+  await until(() => sockets.filter(({ destroyed }) => destroyed).length === 8);
+  const other = connect({ host: '127.0.0.1', port, localAddress: '127.0.0.2' });
+  other.write(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+  await until(() => other.bytesRead > 0);
+  for (const socket of [...sockets, other]) socket.destroy();
+});
+
 describe('what another site makes a browser ask is refused', () => {
   test.each([
     'evil.example',

@@ -9,6 +9,7 @@ import { CachedToken } from '../../../actors/objects/tokens/cachedToken.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { tokenPredicate } from '../../../host/sameToken.ts';
 import type { Secret } from '../../../host/secretText.ts';
+import { servePage } from '../../../inspect/server.ts';
 import { profilesRoute } from '../../../kubelet-api/debug/profiles.ts';
 import { tokenFileSource } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
@@ -26,15 +27,26 @@ async function bearerOf(contents: string[]): Promise<unknown> {
   return bearer;
 }
 
+/** A page that a browser has opened by its link. */
+async function openedPage(token: string): Promise<unknown> {
+  const inspected = async () => {
+    throw new Error('nothing is shown');
+  };
+  const page = await servePage({ address: { host: '127.0.0.1', port: 0 }, token, directory: '/nowhere', inspected });
+  await fetch(page.url, { redirect: 'manual', headers: { connection: 'close' } });
+  return page;
+}
+
 async function storeSecrets(): Promise<string> {
-  const [inString, ofAccount, ofFile, ofNode] = [secret(), secret(), secret(), secret()];
+  const [inString, ofAccount, ofFile, ofNode, ofPage] = [secret(), secret(), secret(), secret(), secret()];
   stored.push(
     { inString },
     new CachedToken(ofAccount, 1, { monotonic: 0, now: 0 }, 0),
     await bearerOf([ofFile]),
     tokenPredicate(ofNode),
+    await openedPage(ofPage),
   );
-  return JSON.stringify({ inString, ofAccount, ofFile, ofNode });
+  return JSON.stringify({ inString, ofAccount, ofFile, ofNode, ofPage });
 }
 
 const route = profilesRoute({ clock: new SimulatedClock(), command: () => [] });
