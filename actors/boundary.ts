@@ -268,7 +268,7 @@ const createCallReporter =
 interface PortDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'> {
   readonly enter: Enter;
   readonly reportCall: ReportCall | undefined;
-  readonly reportOutcome: ((answer: PortOutcome) => void) | undefined;
+  readonly reportOutcome: ((outcome: PortOutcome) => void) | undefined;
 }
 
 function portLogic<K extends PortName>(

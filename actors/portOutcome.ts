@@ -16,5 +16,5 @@ export type PortOutcome = {
   };
 }[PortName];
 
-/** Must not modify the outcome. */
-export type OutcomeListener = (answer: PortOutcome) => void;
+/** Receives outcomes and must not modify them. */
+export type OutcomeListener = (outcome: PortOutcome) => void;

@@ -12,7 +12,10 @@ export interface Correlated {
   readonly firstAt: number;
 }
 
-/** From this many different messages of one type and reason about one object within the interval, they are combined. */
+/**
+ * Number of different messages of one type and reason about one object within the interval, from which they are
+ * combined.
+ */
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
 /** Budget of an object for each type of event (`getSpamKey`), and the time after which it has room for one more. */

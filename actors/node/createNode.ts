@@ -127,7 +127,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       events,
       moves,
       decisions,
-      keep: factWriter.persist,
+      persist: factWriter.persist,
       report: (change) => reports.recordPublished(change),
     },
   );
@@ -200,7 +200,7 @@ function createWorld(
     }),
   };
   const inUse = objectsBySource({ local: dependencies.localObjects, cluster: dependencies.objects });
-  const { ports, doings } = nodeServices({
+  const { ports, serviceActivity } = nodeServices({
     ...shared,
     node: () => ({ ...config, ...agent.facts() }),
     layout,
@@ -226,7 +226,7 @@ function createWorld(
   });
   const onFiles = (files: ReadonlyMap<string, string>) =>
     void Object.assign(dependencies.manifestFiles, { now: files });
-  const feeds = nodeFeeds({ ...shared, ...config, jitter, onFiles }, doings);
+  const feeds = nodeFeeds({ ...shared, ...config, jitter, onFiles }, serviceActivity);
   return {
     ports: {
       ...ports,

@@ -142,7 +142,7 @@ interface AgentObservers {
   /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
-  readonly keep?: PersistFacts | undefined;
+  readonly persist?: PersistFacts | undefined;
   /** Records a published change and returns the status that the sinks have to send, if any. */
   readonly report?: ((change: StatusChange) => DueStatus | undefined) | undefined;
   /** The keyframe from which the actors resume. If undefined, they start from the input. */
@@ -235,14 +235,14 @@ interface NodeActors {
 
 /** Creates the actors, the status board, and the map of state entry times. */
 function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeActors {
-  const { clock, onError, keep, from, moves } = observers;
+  const { clock, onError, persist, from, moves } = observers;
   const since = createSinceMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
   const board = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,
     since: since.since,
     runtimeName: () => root.getSnapshot().context.health.name,
-    persist: keep && withErrorHandler('statuses', keep, onError),
+    persist: persist && withErrorHandler('statuses', persist, onError),
     previousStatuses: from?.statuses,
     due: from?.due,
     delay: boundary.delay,

@@ -30,8 +30,8 @@ interface FeedDependencies
   readonly relistRequests: RelistRequests;
 }
 
-export const nodeFeeds = (parts: FeedDependencies, doings: ServiceActivity): Feeds => ({
-  ...runtimeFeeds(parts, doings),
+export const nodeFeeds = (parts: FeedDependencies, serviceActivity: ServiceActivity): Feeds => ({
+  ...runtimeFeeds(parts, serviceActivity),
   sources: sourcesFeed(parts),
   addresses: addressesFeed(parts.hostIps, parts.clock),
   ticker: ticker(parts.clock),
@@ -44,7 +44,7 @@ export const nodeFeeds = (parts: FeedDependencies, doings: ServiceActivity): Fee
  */
 function runtimeFeeds(
   parts: FeedDependencies,
-  doings: ServiceActivity,
+  serviceActivity: ServiceActivity,
 ): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
   const {
     cri,
@@ -96,7 +96,7 @@ function runtimeFeeds(
         onRelisted,
         relistRequests,
         serviceActions,
-        ...doings,
+        ...serviceActivity,
         send: sendFact,
         onStreamBroken: () => queryHealth(),
       });

@@ -70,7 +70,7 @@ export type ServiceActivity = Pick<PlegOptions, 'takeChanged' | 'takeFound' | 'i
 
 export function nodeServices(dependencies: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
-  readonly doings: ServiceActivity;
+  readonly serviceActivity: ServiceActivity;
 } {
   const objects = dependencies.objects && withObjectTimeout(dependencies.objects, dependencies.clock);
   const variableObjects = createContainerObjects({ objects, learnValues: dependencies.learnValues });
@@ -98,5 +98,5 @@ export function nodeServices(dependencies: ServiceParts): {
     ...probeServices(parts),
     ...logServices(parts),
   };
-  return { ports, doings: { takeChanged, takeFound, isBeingStopped } };
+  return { ports, serviceActivity: { takeChanged, takeFound, isBeingStopped } };
 }

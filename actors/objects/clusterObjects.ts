@@ -42,11 +42,12 @@ const TTL_ANNOTATION = 'node.alpha.kubernetes.io/ttl';
 export function clusterObjects(parts: ObjectParts): ObjectStore {
   const { settings, clock, files, listPodDirs, onError } = parts;
   const { cacheDirectory: directory } = settings;
-  const kept = directory === undefined ? undefined : new PersistedObjects({ directory, files, isInMemory, onError });
+  const persistedObjects =
+    directory === undefined ? undefined : new PersistedObjects({ directory, files, isInMemory, onError });
   return new ObjectStore({
     strategy: settings.strategy,
     clock,
-    kept,
+    persistedObjects,
     listPodDirs,
     onError,
     track: createTracker(parts),

@@ -66,7 +66,7 @@ const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string(
 
 /** The watch of all bundles. */
 class BundleWatch {
-  readonly ending = new AbortController();
+  readonly abortController = new AbortController();
   readonly read = Promise.withResolvers<void>();
   bundles: readonly Bundle[] | undefined;
   /** Why the last list or watch failed. Empty if it succeeded. */
@@ -76,8 +76,8 @@ class BundleWatch {
 }
 
 interface StateReporter {
-  readonly ending: AbortController;
-  readonly tell: (step: SourceStep) => void;
+  readonly abortController: AbortController;
+  readonly reportStep: (step: SourceStep) => void;
 }
 
 export class ClusterTrustBundles implements WatchedBundles {
@@ -120,9 +120,9 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 
   #stop(): void {
-    this.#watch?.ending.abort();
+    this.#watch?.abortController.abort();
     this.#watch = undefined;
-    this.#reporter?.ending.abort();
+    this.#reporter?.abortController.abort();
     if (this.#reporter !== undefined) this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state: null });
     this.#reporter = undefined;
   }
@@ -130,37 +130,37 @@ export class ClusterTrustBundles implements WatchedBundles {
   #reportStep(step: SourceStep): void {
     this.#reporter ??= this.#createReporter();
     const total = this.#watch?.bundles?.length;
-    this.#reporter.tell({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
+    this.#reporter.reportStep({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
   }
 
   #createReporter(): StateReporter {
-    const ending = new AbortController();
+    const abortController = new AbortController();
     const onState = (state: SourceState) => this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state });
-    const how = { clock: this.#parts.clock, signal: ending.signal, place: 'those of its cluster' };
-    return { ending, tell: stepReporter(onState, how) };
+    const options = { clock: this.#parts.clock, signal: abortController.signal, place: 'those of its cluster' };
+    return { abortController, reportStep: stepReporter(onState, options) };
   }
 
   #useOf(uid: string, projection: TrustBundleProjection): Use {
-    const ofPod = this.#uses.get(uid) ?? new Map<string, Use>();
+    const podUses = this.#uses.get(uid) ?? new Map<string, Use>();
     const key = JSON.stringify(projection);
-    const use = ofPod.get(key) ?? { projection };
-    this.#uses.set(uid, ofPod.set(key, use));
+    const use = podUses.get(key) ?? { projection };
+    this.#uses.set(uid, podUses.set(key, use));
     return use;
   }
 
   /** Returns all bundles, and waits for the first list for a limited time. */
   async #read(signal: AbortSignal): Promise<readonly Bundle[]> {
     const { clock } = this.#parts;
-    const followed = this.#watch ?? (await this.#startWatch(signal));
-    const read = (within: AbortSignal) => unlessAborted(followed.read.promise, within);
-    if (followed.bundles === undefined) {
+    const watch = this.#watch ?? (await this.#startWatch(signal));
+    const read = (within: AbortSignal) => unlessAborted(watch.read.promise, within);
+    if (watch.bundles === undefined) {
       await withTimeout(read, { clock, timeoutMs: READ_TIMEOUT_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
-        const why = followed.failure === '' ? '' : `: ${followed.failure}`;
-        throw new Error(`ClusterTrustBundle informer has not yet synced${why}`, { cause });
+        const reason = watch.failure === '' ? '' : `: ${watch.failure}`;
+        throw new Error(`ClusterTrustBundle informer has not yet synced${reason}`, { cause });
       });
     }
-    return followed.bundles ?? [];
+    return watch.bundles ?? [];
   }
 
   #startWatch(signal: AbortSignal): Promise<BundleWatch> {
@@ -182,26 +182,26 @@ export class ClusterTrustBundles implements WatchedBundles {
 
   #follow(apiVersion: string): BundleWatch {
     const { client, clock, jitter, onError } = this.#parts;
-    const followed = new BundleWatch();
-    this.#watch = followed;
+    const watch = new BundleWatch();
+    this.#watch = watch;
     const reflector = new Reflector<Bundle>({
       client,
       path: `${GROUPS}/${apiVersion}/${RESOURCE}`,
       type: { apiVersion, kind: KIND },
       clock,
       jitter,
-      signal: followed.ending.signal,
+      signal: watch.abortController.signal,
       transform: readBundle,
-      onSet: (bundles) => this.#onBundles(followed, bundles),
+      onSet: (bundles) => this.#onBundles(watch, bundles),
       onStep: (step) => {
-        followed.failure = step.state === 'failing' ? step.failure : '';
-        followed.step = step;
-        if (!followed.ending.signal.aborted) this.#reportStep(step);
+        watch.failure = step.state === 'failing' ? step.failure : '';
+        watch.step = step;
+        if (!watch.abortController.signal.aborted) this.#reportStep(step);
       },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `ClusterTrustBundle ${problem}`)),
     });
     reflector.run().catch((error: unknown) => onError('watch', error));
-    return followed;
+    return watch;
   }
 
   /** Returns the preferred API version that the server has. */
@@ -220,17 +220,19 @@ export class ClusterTrustBundles implements WatchedBundles {
     } catch (cause) {
       if (isNotFound(cause)) return false;
       signal.throwIfAborted();
-      const what = 'failed to ensure informer manager for ClusterTrustBundles';
-      throw new Error(`${what}: failed to determine which informer manager to choose: ${messageOf(cause)}`, { cause });
+      const problem = 'failed to ensure informer manager for ClusterTrustBundles';
+      throw new Error(`${problem}: failed to determine which informer manager to choose: ${messageOf(cause)}`, {
+        cause,
+      });
     }
   }
 
-  #onBundles(followed: BundleWatch, bundles: readonly Bundle[]): void {
-    followed.bundles = bundles;
-    followed.read.resolve();
-    if (followed.step?.state === 'watching') this.#reportStep(followed.step);
-    const changed = [...this.#uses].filter(([, ofPod]) =>
-      [...ofPod.values()].some((use) => this.#hasChanged(use, bundles)),
+  #onBundles(watch: BundleWatch, bundles: readonly Bundle[]): void {
+    watch.bundles = bundles;
+    watch.read.resolve();
+    if (watch.step?.state === 'watching') this.#reportStep(watch.step);
+    const changed = [...this.#uses].filter(([, podUses]) =>
+      [...podUses.values()].some((use) => this.#hasChanged(use, bundles)),
     );
     if (changed.length > 0) this.#send?.({ type: 'cluster.objectsChanged', uids: changed.map(([uid]) => uid) });
   }
@@ -239,15 +241,15 @@ export class ClusterTrustBundles implements WatchedBundles {
   #hasChanged(use: Use, bundles: readonly Bundle[]): boolean {
     if (use.shown === undefined) return false;
     const now = this.#resolve(use.projection, bundles);
-    const isOther = JSON.stringify(now) !== JSON.stringify(use.shown);
+    const hasChanged = JSON.stringify(now) !== JSON.stringify(use.shown);
     use.shown = now;
-    return isOther;
+    return hasChanged;
   }
 
   #resolve(projection: TrustBundleProjection, bundles: readonly Bundle[]): Resolution {
-    const found = selectBundles(projection, bundles);
-    if ('problem' in found) return projection.optional ? { pem: '' } : found;
-    const texts = found.bundles.map(({ spec }) => spec.trustBundle);
+    const selection = selectBundles(projection, bundles);
+    if ('problem' in selection) return projection.optional ? { pem: '' } : selection;
+    const texts = selection.bundles.map(({ spec }) => spec.trustBundle);
     return { pem: normalizeAnchors(texts, this.#salt) };
   }
 }

@@ -45,8 +45,8 @@ export function createLocalObjects(
 ): LocalObjects {
   if (directory === undefined) return new LocalObjects(sources, clock);
   const persistedObjectsOf = (source: string) => {
-    const kept = new PersistedObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
-    return [source, new PersistedSourceObjects({ kept, listPodDirs, onError })] as const;
+    const persistedObjects = new PersistedObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
+    return [source, new PersistedSourceObjects({ persistedObjects, listPodDirs, onError })] as const;
   };
   return new LocalObjects(sources, clock, new Map([...sources.keys()].map(persistedObjectsOf)));
 }
@@ -60,12 +60,16 @@ export class LocalObjects implements ObjectsInUse {
   readonly #persisted: ReadonlyMap<string, PersistedSourceObjects>;
   readonly #locations: SourceLocations;
 
-  /** `kept` contains the persisted objects of each source. */
-  constructor(locations: SourceLocations, clock: Clock, kept: ReadonlyMap<string, PersistedSourceObjects> = new Map()) {
+  /** `persisted` contains the persisted objects of each source. */
+  constructor(
+    locations: SourceLocations,
+    clock: Clock,
+    persisted: ReadonlyMap<string, PersistedSourceObjects> = new Map(),
+  ) {
     this.#locations = locations;
     this.#sources = new Map(Array.from(locations.keys(), (source) => [source, undefined]));
     this.#reporter = new ObjectReporter(clock, () => []);
-    this.#persisted = kept;
+    this.#persisted = persisted;
   }
 
   /** Notifies the node of pods whose objects have changed, until the signal aborts. */
@@ -134,9 +138,9 @@ export class LocalObjects implements ObjectsInUse {
       if (followed) followed.isEarly = true;
       throw new Error(`the manifests that ${kind.toLowerCase()} "${name}" may be in have not been read yet`);
     }
-    const found = objects?.get(key);
-    if (found === undefined) throw new ObjectNotFound(kind, name, this.#locations.get(source));
-    return found.object;
+    const object = objects?.get(key);
+    if (object === undefined) throw new ObjectNotFound(kind, name, this.#locations.get(source));
+    return object.object;
   }
 
   /** Completes all writes, and removes the directories that are empty. */
@@ -146,11 +150,11 @@ export class LocalObjects implements ObjectsInUse {
 
   /** Persists the objects in use. Before the source has been read, no object counts as removed. */
   #persist(source: string): void {
-    const [kept, objects] = [this.#persisted.get(source), this.#sources.get(source)];
-    if (kept === undefined || objects === undefined) return;
+    const [persisted, objects] = [this.#persisted.get(source), this.#sources.get(source)];
+    if (persisted === undefined || objects === undefined) return;
     const users = new Map(Array.from(objects.keys(), (key) => [key, [] as string[]]));
     for (const [uid, followed] of this.#pods)
       if (followed.source === source) for (const key of followed.keys) users.get(key)?.push(uid);
-    kept.putAll(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
+    persisted.putAll(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
   }
 }

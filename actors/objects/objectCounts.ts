@@ -33,15 +33,17 @@ export function lackingOf({ step, object, lacking }: ObjectState, now: number): 
 }
 
 export function countsOf(
-  all: readonly { readonly reference: ConfigReference; readonly lacking: Lacking | undefined }[],
+  objects: readonly { readonly reference: ConfigReference; readonly lacking: Lacking | undefined }[],
   strategy: ObjectCounts['strategy'],
 ): ObjectCounts {
   const byReason = new Map<string, Lack>();
-  const lacking = all.flatMap(({ reference, lacking: own }) => (own === undefined ? [] : [{ reference, ...own }]));
-  for (const { reference, why, since } of lacking.sort((one, other) => one.since - other.since)) {
-    const { count, names, ...first } = byReason.get(why) ?? { why, count: 0, names: [], since };
+  const lacking = objects.flatMap((object) =>
+    object.lacking === undefined ? [] : [{ reference: object.reference, ...object.lacking }],
+  );
+  for (const { reference, why, since } of lacking.sort((first, second) => first.since - second.since)) {
+    const { count, names, ...reason } = byReason.get(why) ?? { why, count: 0, names: [], since };
     const shown = names.length < MAX_NAMES ? [...names, formatObjectName(reference)] : names;
-    byReason.set(why, { ...first, count: count + 1, names: shown });
+    byReason.set(why, { ...reason, count: count + 1, names: shown });
   }
-  return { ...(strategy === undefined ? {} : { strategy }), total: all.length, lacking: [...byReason.values()] };
+  return { ...(strategy === undefined ? {} : { strategy }), total: objects.length, lacking: [...byReason.values()] };
 }

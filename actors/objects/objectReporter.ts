@@ -18,9 +18,9 @@ interface TrackedState {
 
 /** The reported state of a kind. */
 interface KindState {
-  readonly tell: (step: SourceStep) => void;
+  readonly reportStep: (step: SourceStep) => void;
   counts: ObjectCounts | undefined;
-  /** By the monotonic clock. */
+  /** Time on the monotonic clock. */
   countedAt: number;
   timer: unknown;
 }
@@ -31,7 +31,7 @@ const NOTIFY_INTERVAL_MS = 1_000;
 export class ObjectReporter {
   readonly #clock: Clock;
   /** Returns the state of all objects of a kind. */
-  readonly #all: (kind: ConfigKind) => readonly TrackedState[];
+  readonly #statesOf: (kind: ConfigKind) => readonly TrackedState[];
   readonly #strategy: ObjectCounts['strategy'];
   #send: ((fact: NodeFact) => void) | undefined;
   #signal: AbortSignal | undefined;
@@ -44,7 +44,7 @@ export class ObjectReporter {
 
   constructor(clock: Clock, all: (kind: ConfigKind) => readonly TrackedState[], strategy?: ObjectCounts['strategy']) {
     this.#clock = clock;
-    this.#all = all;
+    this.#statesOf = all;
     this.#strategy = strategy;
   }
 
@@ -58,30 +58,33 @@ export class ObjectReporter {
   reportStep(kind: ConfigKind): void {
     const [send, signal] = [this.#send, this.#signal];
     if (send === undefined || signal === undefined || signal.aborted) return;
-    const known = this.#kinds.get(kind) ?? this.#startKind(kind, send, signal);
-    const all = this.#all(kind);
+    const kindState = this.#kinds.get(kind) ?? this.#startKind(kind, send, signal);
+    const states = this.#statesOf(kind);
     const now = this.#clock.monotonic();
-    const wait = known.countedAt + NOTIFY_INTERVAL_MS - now;
+    const wait = kindState.countedAt + NOTIFY_INTERVAL_MS - now;
     if (wait <= 0) {
-      known.counts = countsOf(all, this.#strategy);
-      known.countedAt = now;
+      kindState.counts = countsOf(states, this.#strategy);
+      kindState.countedAt = now;
     } else {
-      this.#clock.clearTimeout(known.timer);
-      known.timer = this.#clock.setTimeout(() => this.reportStep(kind), wait);
+      this.#clock.clearTimeout(kindState.timer);
+      kindState.timer = this.#clock.setTimeout(() => this.reportStep(kind), wait);
     }
-    known.tell({ ...worstStep(all), ...(known.counts ? { counts: known.counts } : {}) });
+    kindState.reportStep({ ...worstStep(states), ...(kindState.counts ? { counts: kindState.counts } : {}) });
   }
 
   #startKind(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): KindState {
-    const tell = stepReporter((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
-      clock: this.#clock,
-      signal,
-      place: `the ${kind}s that its pods name`,
-    });
-    const known = { tell, counts: undefined, countedAt: Number.NEGATIVE_INFINITY, timer: undefined };
-    this.#kinds.set(kind, known);
+    const reportStep = stepReporter(
+      (state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }),
+      {
+        clock: this.#clock,
+        signal,
+        place: `the ${kind}s that its pods name`,
+      },
+    );
+    const kindState = { reportStep, counts: undefined, countedAt: Number.NEGATIVE_INFINITY, timer: undefined };
+    this.#kinds.set(kind, kindState);
     signal.addEventListener('abort', () => this.#clock.clearTimeout(this.#kinds.get(kind)?.timer), { once: true });
-    return known;
+    return kindState;
   }
 
   /** Notifies these pods that an object has changed. */
@@ -117,18 +120,19 @@ export class ObjectReporter {
  * Returns the step of the object that has been failing for the longest time. If none is failing, returns `reading` or
  * `watching`.
  */
-function worstStep(all: readonly TrackedState[]): SourceStep {
-  let worst: { readonly told: TrackedState; readonly step: Extract<TrackingStep, { state: 'failing' }> } | undefined;
-  for (const told of all) {
-    const { step, lacking } = told;
+function worstStep(states: readonly TrackedState[]): SourceStep {
+  let worst: { readonly tracked: TrackedState; readonly step: Extract<TrackingStep, { state: 'failing' }> } | undefined;
+  for (const tracked of states) {
+    const { step, lacking } = tracked;
     if (step.state !== 'failing') continue;
-    if (worst === undefined || (lacking?.since ?? 0) < (worst.told.lacking?.since ?? 0)) worst = { told, step };
+    if (worst === undefined || (lacking?.since ?? 0) < (worst.tracked.lacking?.since ?? 0)) worst = { tracked, step };
   }
-  if (worst === undefined) return { state: all.some(({ step }) => step.state === 'reading') ? 'reading' : 'watching' };
+  if (worst === undefined)
+    return { state: states.some(({ step }) => step.state === 'reading') ? 'reading' : 'watching' };
   const { failure, until } = worst.step;
   return {
     state: 'failing',
-    failure: `${formatObjectName(worst.told.reference)}: ${failure}`,
+    failure: `${formatObjectName(worst.tracked.reference)}: ${failure}`,
     ...(until === undefined ? {} : { until }),
   };
 }

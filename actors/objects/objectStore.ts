@@ -18,7 +18,7 @@ interface StoreParts {
   readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
   /** Persists objects across agent restarts. Undefined disables this. */
-  readonly kept?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods' | 'close'> | undefined;
+  readonly persistedObjects?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods' | 'close'> | undefined;
   /** Returns the UIDs of all pods with a directory on the node, known or not. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
@@ -39,7 +39,7 @@ interface TrackedUse {
 }
 
 interface Entry {
-  readonly known: TrackedUse;
+  readonly use: TrackedUse;
   readonly tracked: TrackedObject;
 }
 
@@ -74,9 +74,9 @@ export class ObjectStore implements ObjectsInUse {
   release(uid: string): void {
     this.#reporter.forget(uid);
     for (const entry of this.#pods.get(uid) ?? []) {
-      entry.known.users.delete(uid);
-      if (entry.known.users.size === 0) this.#untrack(entry);
-      else this.#persist(entry.known);
+      entry.use.users.delete(uid);
+      if (entry.use.users.size === 0) this.#untrack(entry);
+      else this.#persist(entry.use);
     }
     this.#pods.delete(uid);
   }
@@ -89,50 +89,49 @@ export class ObjectStore implements ObjectsInUse {
   ): Promise<ConfigObject> {
     const { uid, namespace } = pod.metadata;
     if (!this.#pods.has(uid)) throw new Error(`object "${namespace}"/"${name}" not registered`);
-    const { tracked, known } = this.#use({ kind, namespace, name }, { uid, isShown: false });
+    const { tracked, use } = this.#use({ kind, namespace, name }, { uid, isShown: false });
     try {
       const object = await tracked.read(options);
       if (object !== undefined) return object;
     } catch (error) {
       options.signal.throwIfAborted();
-      const kept = await this.#parts.kept?.read(known.reference);
-      if (kept?.uids.includes(uid)) {
+      const stored = await this.#parts.persistedObjects?.read(use.reference);
+      if (stored?.uids.includes(uid)) {
         // When the server responds again, this version may turn out to be outdated.
-        known.object ??= kept.object;
-        return kept.object;
+        use.object ??= stored.object;
+        return stored.object;
       }
-      known.isAwaited = true;
+      use.isAwaited = true;
       throw error;
     }
-    known.isAwaited = true;
+    use.isAwaited = true;
     throw new ObjectNotFound(kind, name);
   }
 
   /** Notifies the node of changes until the signal aborts. */
   async run(send: (fact: NodeFact) => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
-    const { clock, kept, listPodDirs, onError } = this.#parts;
+    const { clock, persistedObjects, listPodDirs, onError } = this.#parts;
     this.#reporter.start(send, signal);
-    const tidy = async () => kept?.retainPods(new Set(await listPodDirs()));
+    const tidy = async () => persistedObjects?.retainPods(new Set(await listPodDirs()));
     await tidy().catch((error: unknown) => onError('objects', error));
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
       await alarm.wait(clock.now() + REFRESH_MS);
       if (signal.aborted) break;
-      for (const { tracked, known } of this.#entries.values())
-        tracked.refresh([...known.users.values()].includes(true));
+      for (const { tracked, use } of this.#entries.values()) tracked.refresh([...use.users.values()].includes(true));
     }
     for (const { tracked } of this.#entries.values()) tracked.close();
   }
 
   #use(reference: ConfigReference, { uid, isShown }: { readonly uid: string; readonly isShown: boolean }): Entry {
     const entry = this.#entries.get(keyOf(reference)) ?? this.#track(reference);
-    const { users } = entry.known;
+    const { users } = entry.use;
     const isNew = !users.has(uid);
     users.set(uid, isShown || users.get(uid) === true);
     if (isNew) {
       this.#pods.get(uid)?.add(entry);
       entry.tracked.invalidate();
-      this.#persist(entry.known);
+      this.#persist(entry.use);
     }
     return entry;
   }
@@ -140,48 +139,48 @@ export class ObjectStore implements ObjectsInUse {
   #track(reference: ConfigReference): Entry {
     const step = { state: 'reading' } as const;
     const lacking = lackingOf({ step, object: undefined }, this.#parts.clock.now());
-    const known: TrackedUse = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
+    const use: TrackedUse = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
     const tracked = this.#parts.track(reference, {
-      onObject: (object) => this.#onObject(known, object),
+      onObject: (object) => this.#onObject(use, object),
       onStep: (step) => {
-        known.step = step;
-        this.#onStep(known);
+        use.step = step;
+        this.#onStep(use);
       },
     });
-    const entry = { known, tracked };
+    const entry = { use, tracked };
     this.#entries.set(keyOf(reference), entry);
     return entry;
   }
 
-  #onStep(known: TrackedUse): void {
-    known.lacking = lackingOf(known, this.#parts.clock.now());
-    this.#reporter.reportStep(known.reference.kind);
+  #onStep(use: TrackedUse): void {
+    use.lacking = lackingOf(use, this.#parts.clock.now());
+    this.#reporter.reportStep(use.reference.kind);
   }
 
-  #untrack({ tracked, known: { reference } }: Entry): void {
+  #untrack({ tracked, use: { reference } }: Entry): void {
     tracked.close();
     this.#entries.delete(keyOf(reference));
-    this.#parts.kept?.forget(reference);
+    this.#parts.persistedObjects?.forget(reference);
     this.#reporter.reportStep(reference.kind);
   }
 
-  #onObject(known: TrackedUse, object: ConfigObject | undefined): void {
-    const before = known.object;
-    known.object = object ?? null;
-    const hasChanged = before === undefined ? known.isAwaited : versionOf(before) !== versionOf(object);
-    if (object !== undefined) known.isAwaited = false;
-    if (object === undefined) this.#parts.kept?.forget(known.reference);
-    else this.#persist(known);
-    this.#onStep(known);
-    if (hasChanged) this.#reporter.notifyPods(known.users.keys());
+  #onObject(use: TrackedUse, object: ConfigObject | undefined): void {
+    const before = use.object;
+    use.object = object ?? null;
+    const hasChanged = before === undefined ? use.isAwaited : versionOf(before) !== versionOf(object);
+    if (object !== undefined) use.isAwaited = false;
+    if (object === undefined) this.#parts.persistedObjects?.forget(use.reference);
+    else this.#persist(use);
+    this.#onStep(use);
+    if (hasChanged) this.#reporter.notifyPods(use.users.keys());
   }
 
   #persist({ object, users }: TrackedUse): void {
-    if (object) this.#parts.kept?.put({ object, uids: [...users.keys()] });
+    if (object) this.#parts.persistedObjects?.put({ object, uids: [...users.keys()] });
   }
 
   #stepsOf(kind: ConfigKind): TrackedUse[] {
-    return [...this.#entries.values()].flatMap(({ known }) => (known.reference.kind === kind ? [known] : []));
+    return [...this.#entries.values()].flatMap(({ use }) => (use.reference.kind === kind ? [use] : []));
   }
 }
 

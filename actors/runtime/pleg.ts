@@ -111,7 +111,7 @@ class Pleg {
         this.#updateState({ type: 'streamOpened' });
         this.#relistSoon();
       };
-      const why = await cri
+      const reason = await cri
         .containerEvents((event) => void this.#onEvent(event), { signal, onOpen })
         .then(
           () => new NodeFailure('RuntimeUnavailable', 'the event stream has ended'),
@@ -120,8 +120,8 @@ class Pleg {
       if (signal.aborted) return;
       this.#count({ action: 'eventStreamFailed' });
       const wasOpen = this.#state.stream === 'open';
-      if (wasOpen) onError('containerEvents', why);
-      this.#updateState({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
+      if (wasOpen) onError('containerEvents', reason);
+      this.#updateState({ type: 'streamBroke', failure: toFailure(reason, clock.now()) });
       if (wasOpen) onStreamBroken();
       this.#relistSoon();
       await waitOnce(clock.now() + STREAM_RETRY_MS, clock, signal);
@@ -240,15 +240,15 @@ class Pleg {
     };
     const statuses = (await Promise.all(changed.map(read))).flat();
     const removed = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
-    return { changed: [...statuses, ...removed], unreadable: unreadable };
+    return { changed: [...statuses, ...removed], unreadable };
   }
 
   async #withExitStatuses(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
     const containers = await Promise.all(
       pod.containers.map(async (container) => {
         if (container.state !== 'exited') return container;
-        const known = before?.containers.find(({ id, exitCode }) => id === container.id && exitCode !== undefined);
-        return known ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
+        const previous = before?.containers.find(({ id, exitCode }) => id === container.id && exitCode !== undefined);
+        return previous ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
       }),
     );
     return { ...pod, containers };

@@ -167,8 +167,8 @@ class Board implements StatusBoard {
       this.#enqueue(posted, true);
     }
     for (const { view, tree } of awaited) {
-      const known = this.#posted.get(view.pod.metadata.uid)?.shown;
-      if (known === undefined || (!isActor(known) && known.waitingFor !== tree.waitingFor))
+      const shown = this.#posted.get(view.pod.metadata.uid)?.shown;
+      if (shown === undefined || (!isActor(shown) && shown.waitingFor !== tree.waitingFor))
         this.#tryRun(() => this.#post(view, tree));
     }
   }
@@ -180,8 +180,8 @@ class Board implements StatusBoard {
   unpublished = (): readonly StatusChange[] => this.#unpublishedAtClose ?? this.#unpublished.pending();
 
   statuses(): ReadonlyMap<string, PodStatus> {
-    const known = [...this.#posted].map(([uid, { pod }]) => [uid, pod.status] as const);
-    return new Map(known.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
+    const entries = [...this.#posted].map(([uid, { pod }]) => [uid, pod.status] as const);
+    return new Map(entries.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
   }
 
   dueUids = (): readonly string[] => this.#dueAtClose ?? [...this.#due.keys()];
@@ -194,13 +194,13 @@ class Board implements StatusBoard {
   tree = (uid: string): ActorNode | undefined => this.byUid(uid)?.tree;
 
   find(name: string, namespace?: string): PodWithTree | undefined {
-    const found = this.#visiblePods().find(({ pod }) => hasName(pod, name, namespace));
-    return found && this.#currentPod(found);
+    const posted = this.#visiblePods().find(({ pod }) => hasName(pod, name, namespace));
+    return posted && this.#currentPod(posted);
   }
 
   byUid(uid: string): PodWithTree | undefined {
-    const found = this.#visiblePod(uid);
-    return found && this.#currentPod(found);
+    const posted = this.#visiblePod(uid);
+    return posted && this.#currentPod(posted);
   }
 
   subscribe(listener: (change: StatusChange) => void): () => void {
@@ -298,19 +298,20 @@ class Board implements StatusBoard {
     const { uid } = view.pod.metadata;
     this.#postFinalState(uid, shown);
     this.#adopted.delete(uid);
-    const known = this.#posted.get(uid);
+    const lastPosted = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
-    if (removed && known?.shown !== shown) return;
-    const previous = known?.pod.status ?? this.#previousStatuses.get(uid);
+    if (removed && lastPosted?.shown !== shown) return;
+    const previous = lastPosted?.pod.status ?? this.#previousStatuses.get(uid);
     this.#cancelDue(uid);
     const isOwed = this.#owed.delete(uid) && previous !== undefined && isActor(shown);
     const status = isOwed ? previous : podStatus(view, this.#statusContext(previous));
     if (removed) this.#computedAt.delete(uid);
     else if (isActor(shown) && statusDelayMs(shown) > 0) this.#computedAt.set(uid, this.#options.clock.now());
-    const same = known !== undefined && isSamePodStatus(previous, status) && isSamePod(known.view, view);
-    const pod = same ? known.pod : withStatus(view, status);
+    const isUnchanged =
+      lastPosted !== undefined && isSamePodStatus(previous, status) && isSamePod(lastPosted.view, view);
+    const pod = isUnchanged ? lastPosted.pod : withStatus(view, status);
     const posted = { shown, pod, view };
-    if (removed) for (const kept of [this.#posted, this.#previousStatuses]) kept.delete(uid);
+    if (removed) for (const map of [this.#posted, this.#previousStatuses]) map.delete(uid);
     else this.#posted.set(uid, posted);
     if (removed || isActor(shown)) this.#awaited.delete(uid);
     else this.#awaited.add(uid);

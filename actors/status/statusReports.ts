@@ -35,7 +35,7 @@ export interface StatusSink {
   /** Whether terminal statuses stay on disk, across agent restarts, until this sink has acknowledged them. */
   readonly mustAcknowledge: boolean;
   /**
-   * How long a status without urgent changes may wait for later changes, in milliseconds. The first status of a pod
+   * Time that a status without urgent changes may wait for later changes, in milliseconds. The first status of a pod
    * that arrives together with many others waits longer. If undefined, no status waits.
    */
   readonly patienceMs?: number;
@@ -84,11 +84,11 @@ export class StatusReports {
 
   /** Returns the statuses that the previous agent has left to send to each sink. */
   previouslyUnsent(): readonly StatusSinkInput[] {
-    const left = [...this.#latest.values()];
+    const latestStatuses = [...this.#latest.values()];
     return this.#dependencies.sinks.map(({ name, patienceMs }) => ({
       name,
       ...(patienceMs === undefined ? {} : { patienceMs }),
-      due: left.flatMap(({ uid, version, missing }) => (missing.has(name) ? [{ uid, version }] : [])),
+      due: latestStatuses.flatMap(({ uid, version, missing }) => (missing.has(name) ? [{ uid, version }] : [])),
     }));
   }
 
@@ -99,14 +99,14 @@ export class StatusReports {
   persistTerminal({ uid, pod, view, removed }: StatusChange, isFinal: boolean): Promise<void> | undefined {
     if (this.#acknowledgingSinks.length === 0) return undefined;
     const { metadata, status } = pod;
-    const kept = this.#savedTerminal.get(uid);
+    const saved = this.#savedTerminal.get(uid);
     // After the removal, the pod may be wanted again and would run then.
-    const isReopened = removed && kept?.isFinal === true;
-    const held = this.#unsaved.get(uid);
-    const known = held ? { status: held, gone: false } : this.#latest.get(uid);
+    const isReopened = removed && saved?.isFinal === true;
+    const unsaved = this.#unsaved.get(uid);
+    const latest = unsaved ? { status: unsaved, gone: false } : this.#latest.get(uid);
     // An unreported status is not persisted, and the next terminal status is not compared with it.
-    if (mustNotReport(known, { pod, view })) return isReopened ? this.#write(uid, { ...kept, isFinal }) : undefined;
-    const before = known?.status;
+    if (mustNotReport(latest, { pod, view })) return isReopened ? this.#write(uid, { ...saved, isFinal }) : undefined;
+    const before = latest?.status;
     if (status !== undefined) this.#unsaved.set(uid, status);
     // A rejection is not persisted, because the node decides again after a restart (C24).
     if (view.refused) return undefined;
@@ -118,18 +118,18 @@ export class StatusReports {
 
   /** Records a published status, and returns what the sinks have to send if it is new. */
   recordPublished({ uid, pod, view, removed }: StatusChange): DueStatus | undefined {
-    const known = this.#latest.get(uid);
+    const latest = this.#latest.get(uid);
     const { metadata, status } = pod;
     if (this.#unsaved.get(uid) === status) this.#unsaved.delete(uid);
     if (this.#savedTerminal.get(uid)?.status === status) this.#unpublishedTerminal.delete(uid);
     // A terminated pod stays reclaimed while its last remains are removed.
-    const isSame = known && (known.ended || !view.reclaimed) && isSamePodStatus(known.status, status);
-    if (known && removed) this.#latest.set(uid, { ...known, gone: true });
+    const isSame = latest && (latest.ended || !view.reclaimed) && isSamePodStatus(latest.status, status);
+    if (latest && removed) this.#latest.set(uid, { ...latest, gone: true });
     if (
       this.#dependencies.sinks.length === 0 ||
       status === undefined ||
       isSame ||
-      mustNotReport(known, { pod, view })
+      mustNotReport(latest, { pod, view })
     ) {
       this.#forgetIfDone(uid);
       return undefined;
@@ -138,16 +138,16 @@ export class StatusReports {
     if (this.#savedTerminal.has(uid) && !this.#unpublishedTerminal.has(uid) && !isTerminalPhase(status.phase))
       this.#remove(uid);
     const { namespace, name } = metadata;
-    const version = (known?.version ?? 0) + 1;
+    const version = (latest?.version ?? 0) + 1;
     const missing = new Set(this.#dependencies.sinks.map((sink) => sink.name));
     const [isStatic, ended] = [isStaticPod(pod), view.reclaimed];
     this.#latest.set(uid, { uid, namespace, name, status, ended, isStatic, version, missing, gone: removed });
-    if (isUrgent(known, { pod, view })) return { uid, version };
+    if (isUrgent(latest, { pod, view })) return { uid, version };
     return {
       uid,
       version,
       mayWait: true,
-      ...(known === undefined && isDeferrableFirst({ pod, view }) ? { isFirst: true } : {}),
+      ...(latest === undefined && isDeferrableFirst({ pod, view }) ? { isFirst: true } : {}),
     };
   }
 
@@ -232,13 +232,13 @@ const isIncomplete = ({ unsettled, termination }: PodView): boolean =>
 
 /** Whether the change is one that others act on. */
 function isUrgent(
-  known: Pick<Latest, 'status' | 'ended'> | undefined,
+  latest: Pick<Latest, 'status' | 'ended'> | undefined,
   { pod: { status = {} }, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
-  if ((known?.ended ?? false) !== view.reclaimed) return true;
+  if ((latest?.ended ?? false) !== view.reclaimed) return true;
   // Like the kubelet, which sends no status before admission, because admission may query the API server.
   if (view.tags.includes('admitting')) return false;
-  return isUrgentChange(known?.status, status, view.termination?.reason === 'Deleted');
+  return isUrgentChange(latest?.status, status, view.termination?.reason === 'Deleted');
 }
 
 /**
@@ -250,12 +250,12 @@ const isDeferrableFirst = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): b
 
 /** Whether sending the current status would contradict an earlier one. */
 function mustNotReport(
-  known: Pick<Latest, 'status' | 'gone'> | undefined,
+  latest: Pick<Latest, 'status' | 'gone'> | undefined,
   { pod, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
   if (isIncomplete(view)) return true;
   if (view.restored) return false;
-  if (known && !known.gone) return pod.status !== undefined && isTransitionIllegal(pod, known.status, pod.status);
+  if (latest && !latest.gone) return pod.status !== undefined && isTransitionIllegal(pod, latest.status, pod.status);
   // An earlier agent may have sent a terminal phase and died before it was on disk. Any other phase would contradict it
   // until the pod has terminated again.
   return isTerminalPhasePending(view) || isRepeatingInit(view);

@@ -19,7 +19,7 @@ export interface PersistedObject {
   readonly file?: string;
 }
 
-interface KeptParts {
+interface PersistedObjectsParts {
   /** Private to this agent. Created on first use. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
@@ -47,22 +47,22 @@ const fileSchema = z.object({
 });
 
 export class PersistedObjects {
-  readonly #parts: KeptParts;
+  readonly #parts: PersistedObjectsParts;
   /** Pending writes by file. Only the latest version of each object is written. */
   readonly #pending = new Map<string, PersistedObject | undefined>();
   #writing: Promise<void> | undefined;
   #isUsable: Promise<boolean> | undefined;
 
-  constructor(parts: KeptParts) {
+  constructor(parts: PersistedObjectsParts) {
     this.#parts = parts;
   }
 
   /** Returns undefined if the object is not stored or not readable. */
   async read(reference: ConfigReference): Promise<PersistedObject | undefined> {
     if (!(await this.#exists())) return undefined;
-    const kept = await this.#readFile(this.#fileOf(reference));
-    const { kind, namespace, name } = kept?.object ?? {};
-    return kind === reference.kind && namespace === reference.namespace && name === reference.name ? kept : undefined;
+    const stored = await this.#readFile(this.#fileOf(reference));
+    const { kind, namespace, name } = stored?.object ?? {};
+    return kind === reference.kind && namespace === reference.namespace && name === reference.name ? stored : undefined;
   }
 
   /** Returns all readable objects. */
@@ -70,27 +70,27 @@ export class PersistedObjects {
     if (!(await this.#exists())) return [];
     const { files, directory } = this.#parts;
     const names = (await files.readdir(directory)).filter((name) => name.endsWith(FILE_SUFFIX));
-    const found = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
-    return found.filter((each) => each !== undefined);
+    const objects = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
+    return objects.filter((object) => object !== undefined);
   }
 
   /** Reports an unreadable file without its contents, which may be those of a Secret. */
   async #readFile(file: string): Promise<PersistedObject | undefined> {
-    const why = 'what pods had of a ConfigMap or Secret was kept, and cannot be read';
+    const problem = 'a persisted ConfigMap or Secret cannot be read';
     const { onError } = this.#parts;
     try {
-      const kept = parseFile(await this.#readRegularFile(file));
-      if (kept === undefined) onError('objects', new NodeFailure('StoreDamaged', `${why}: ${file}`));
-      return kept;
+      const stored = parseFile(await this.#readRegularFile(file));
+      if (stored === undefined) onError('objects', new NodeFailure('StoreDamaged', `${problem}: ${file}`));
+      return stored;
     } catch (cause) {
       if (!isMissing(cause))
-        onError('objects', new NodeFailure('StoreFailed', `${why}: ${messageOf(cause)}`, { cause }));
+        onError('objects', new NodeFailure('StoreFailed', `${problem}: ${messageOf(cause)}`, { cause }));
       return undefined;
     }
   }
 
-  put(kept: PersistedObject): void {
-    this.#enqueue(this.#fileOf(kept.object), kept);
+  put(stored: PersistedObject): void {
+    this.#enqueue(this.#fileOf(stored.object), stored);
   }
 
   forget(reference: ConfigReference): void {
@@ -137,29 +137,29 @@ export class PersistedObjects {
     return files.readFile(file);
   }
 
-  #enqueue(file: string, kept: PersistedObject | undefined): void {
-    this.#pending.set(file, kept);
+  #enqueue(file: string, stored: PersistedObject | undefined): void {
+    this.#pending.set(file, stored);
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
     });
   }
 
   async #write(): Promise<void> {
-    const isNeeded = [...this.#pending.values()].some((kept) => kept !== undefined);
+    const isNeeded = [...this.#pending.values()].some((stored) => stored !== undefined);
     const usable = isNeeded ? await this.#usable() : await this.#exists();
-    for (const [file, kept] of this.#pending) {
+    for (const [file, stored] of this.#pending) {
       this.#pending.delete(file);
-      if (usable) await this.#put(file, kept).catch((cause: unknown) => this.#reportFailure(cause));
+      if (usable) await this.#put(file, stored).catch((cause: unknown) => this.#reportFailure(cause));
     }
     if (this.#pending.size > 0) await this.#write();
   }
 
-  async #put(file: string, kept: PersistedObject | undefined): Promise<void> {
+  async #put(file: string, stored: PersistedObject | undefined): Promise<void> {
     const { files } = this.#parts;
-    if (kept === undefined) return files.rm(file, { force: true });
+    if (stored === undefined) return files.rm(file, { force: true });
     const temporary = `${file}.${randomUUID()}.tmp`;
     try {
-      await files.writeFile(temporary, serialize(kept), { mode: FILE_MODE });
+      await files.writeFile(temporary, serialize(stored), { mode: FILE_MODE });
       await files.rename(temporary, file);
     } catch (error) {
       await files.rm(temporary, { force: true }).catch(() => {});
@@ -189,8 +189,8 @@ export class PersistedObjects {
   }
 
   #reportFailure(cause: unknown): void {
-    const what = 'what pods have of ConfigMaps and Secrets is not kept over a restart of the agent';
-    this.#parts.onError('objects', new NodeFailure('StoreFailed', `${what}: ${messageOf(cause)}`, { cause }));
+    const problem = 'the ConfigMaps and Secrets in use cannot be persisted';
+    this.#parts.onError('objects', new NodeFailure('StoreFailed', `${problem}: ${messageOf(cause)}`, { cause }));
   }
 
   async #prepare(): Promise<boolean> {
@@ -199,9 +199,9 @@ export class PersistedObjects {
     await files.mkdir(directory, { mode: DIRECTORY_MODE }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
-    const found = await files.lstat(directory);
-    if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o077) !== 0)
-      throw new Error(`${directory} is not a directory that only this agent may enter: nothing is kept there`);
+    const stats = await files.lstat(directory);
+    if (!stats.isDirectory() || stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0)
+      throw new Error(`${directory} is not a directory that only this agent may enter, so nothing is stored there`);
     return isInMemory(directory);
   }
 
@@ -212,12 +212,12 @@ export class PersistedObjects {
   }
 }
 
-function serialize({ object: { data, ...object }, ...kept }: PersistedObject): string {
+function serialize({ object: { data, ...object }, ...stored }: PersistedObject): string {
   const entries = Array.from(data, ([key, value]) => [
     key,
     typeof value === 'string' ? value : { base64: value.toString('base64') },
   ]);
-  return JSON.stringify({ ...object, ...kept, data: entries });
+  return JSON.stringify({ ...object, ...stored, data: entries });
 }
 
 function parseFile(text: string): PersistedObject | undefined {

@@ -17,7 +17,7 @@ interface UsedObject extends LocalObject {
 }
 
 interface Parts {
-  readonly kept: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods' | 'close'>;
+  readonly persistedObjects: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods' | 'close'>;
   /** Returns the UIDs of the pods that have a directory on the node. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
@@ -43,10 +43,10 @@ export class PersistedSourceObjects {
 
   /** Returns the objects that the previous agent stored for existing pods, by manifest. */
   async read(): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
-    const { kept, listPodDirs, onError } = this.#parts;
+    const { persistedObjects, listPodDirs, onError } = this.#parts;
     try {
-      await kept.retainPods(new Set(await listPodDirs()));
-      const all = await kept.all();
+      await persistedObjects.retainPods(new Set(await listPodDirs()));
+      const all = await persistedObjects.all();
       for (const { object, uids, file = '' } of all) {
         this.#stored.set(keyOf(object), { reference: object, uids, version: versionOf({ object, uids, file }) });
         for (const uid of uids) this.#unconfirmed.add(uid);
@@ -66,10 +66,10 @@ export class PersistedSourceObjects {
 
   /** Stores the objects that pods reference, and removes all others. */
   putAll(objects: ReadonlyMap<string, UsedObject>): void {
-    const { kept } = this.#parts;
+    const { persistedObjects } = this.#parts;
     for (const [key, { reference }] of this.#stored) {
       if (objects.has(key)) continue;
-      kept.forget(reference);
+      persistedObjects.forget(reference);
       this.#stored.delete(key);
     }
     for (const [key, { object, file, uids }] of objects) {
@@ -79,19 +79,19 @@ export class PersistedSourceObjects {
   }
 
   /** Completes all writes, and removes the directory if it is empty. */
-  close = (): Promise<void> => this.#parts.kept.close();
+  close = (): Promise<void> => this.#parts.persistedObjects.close();
 
   #put(key: string, used: UsedObject): void {
-    const { kept } = this.#parts;
+    const { persistedObjects } = this.#parts;
     const { object, uids } = used;
     const before = this.#stored.get(key);
     if (uids.length === 0) {
-      if (before !== undefined) kept.forget(object);
+      if (before !== undefined) persistedObjects.forget(object);
       this.#stored.delete(key);
       return;
     }
     const version = versionOf(used);
-    if (before?.version !== version) kept.put(used);
+    if (before?.version !== version) persistedObjects.put(used);
     this.#stored.set(key, { reference: object, uids, version });
   }
 }

@@ -99,8 +99,8 @@ async function linkLog(
 }
 
 export function containerNamed(pod: Pod, name: string): Container {
-  const found = containersOf(pod.spec).find(({ container }) => container.name === name);
-  if (found !== undefined) return found.container;
+  const match = containersOf(pod.spec).find(({ container }) => container.name === name);
+  if (match !== undefined) return match.container;
   throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }
 
@@ -209,8 +209,8 @@ async function findTarget(
 ): Promise<{ targetId?: string }> {
   const name = pod.spec.ephemeralContainers?.find((each) => each.name === container)?.targetContainerName;
   if (!name) return {};
-  const all = await listRuns(cri, pod, name, options);
-  const [newest] = all.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
+  const runs = await listRuns(cri, pod, name, options);
+  const [newest] = runs.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
   if (newest === undefined)
     throw new NodeFailure('CreateContainerConfigError', `unable to find target container ${name}`);
   return { targetId: newest.id };
@@ -271,9 +271,9 @@ async function stop(
   { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
-  const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
+  const remainingSeconds = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
   // If the clock was set back after the deadline was computed, the grace period must not become longer (C10).
-  const seconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, left));
+  const seconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, remainingSeconds));
   const startedAt = clock.monotonic();
   const stopWithin = async (id: string, within: number) => {
     const options = { signal, timeoutMs: within * 1_000 + STOP_TIMEOUT_MARGIN_MS };
@@ -283,9 +283,9 @@ async function stop(
   try {
     const stopped = await stopWithin(known.id, seconds);
     if (stopped !== null) return stopped;
-    const other = await findChangedId(cri, known, { signal });
-    if (other === undefined) return null;
-    return await stopWithin(other, Math.max(MIN_GRACE_SECONDS, secondsLeft(seconds, startedAt, clock)));
+    const changedId = await findChangedId(cri, known, { signal });
+    if (changedId === undefined) return null;
+    return await stopWithin(changedId, Math.max(MIN_GRACE_SECONDS, secondsLeft(seconds, startedAt, clock)));
   } catch (cause) {
     throw failedStop(cause, secondsLeft(seconds, startedAt, clock));
   }

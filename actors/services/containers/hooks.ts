@@ -55,10 +55,10 @@ export function hookService(parts: HookParts): Service<'runHook'> {
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: requestedDeadline }, { signal }) => {
     const deadline = requestedDeadline ?? clock.now() + graceSeconds * 1_000;
     const startedAt = clock.monotonic();
-    const left = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, startedAt, clock) });
+    const remaining = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, startedAt, clock) });
     const container = containerNamed(pod, name);
     const handler = container.lifecycle?.[hook];
-    if (handler === undefined) return { ...left(), failure: null };
+    if (handler === undefined) return { ...remaining(), failure: null };
     const isUnknown = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
     // A postStart hook does not use up the grace period.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
@@ -73,11 +73,11 @@ export function hookService(parts: HookParts): Service<'runHook'> {
         timeoutMs,
         signal,
       });
-      return { ...left(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
+      return { ...remaining(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
       const failure = new NodeFailure(reason, hookFailureMessage(pod, name, handler, cause), { cause });
-      return { ...left(), failure: toFailure(failure, clock.now()) };
+      return { ...remaining(), failure: toFailure(failure, clock.now()) };
     }
   };
 }

@@ -13,29 +13,29 @@ export interface FoundObject {
  */
 export function createChangeTracker() {
   const changed = new Map<string, Pod['metadata']>();
-  const found = new Map<string, FoundObject>();
+  const foundObjects = new Map<string, FoundObject>();
   const trackingChanges =
-    <Input extends { pod: Pod }, Options, Answer>(service: (input: Input, options: Options) => Promise<Answer>) =>
-    async (input: Input, options: Options): Promise<Answer> => {
-      const answer = await service(input, options);
+    <Input extends { pod: Pod }, Options, Response>(service: (input: Input, options: Options) => Promise<Response>) =>
+    async (input: Input, options: Options): Promise<Response> => {
+      const response = await service(input, options);
       changed.set(input.pod.metadata.uid, input.pod.metadata);
-      return answer;
+      return response;
     };
   const trackingFinds =
-    <Input, Options, Answer extends { readonly id: string }>(
-      service: (input: Input, options: Options) => Promise<Answer | null>,
-      podOf: (input: Input, answer: Answer) => PodIdentity,
+    <Input, Options, Response extends { readonly id: string }>(
+      service: (input: Input, options: Options) => Promise<Response | null>,
+      podOf: (input: Input, response: Response) => PodIdentity,
     ) =>
-    async (input: Input, options: Options): Promise<Answer | null> => {
-      const answer = await service(input, options);
-      if (answer !== null) found.set(answer.id, { id: answer.id, pod: podOf(input, answer) });
-      return answer;
+    async (input: Input, options: Options): Promise<Response | null> => {
+      const response = await service(input, options);
+      if (response !== null) foundObjects.set(response.id, { id: response.id, pod: podOf(input, response) });
+      return response;
     };
   return {
     trackingChanges: trackingChanges,
     trackingFinds: trackingFinds,
     takeChanged: () => takeValues(changed),
-    takeFound: () => takeValues(found),
+    takeFound: () => takeValues(foundObjects),
   };
 }
 

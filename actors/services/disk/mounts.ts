@@ -64,9 +64,9 @@ async function bindSubPaths(
     signal.throwIfAborted();
     throw subPathFailure(requests[0]?.volume, messageOf(cause), cause);
   });
-  for (const [at, { failure }] of results.entries())
-    if (failure !== undefined) throw subPathFailure(requests[at]?.volume, failure);
-  return Object.fromEntries(requests.map(({ index }, at) => [index, tasks[at]?.target ?? '']));
+  for (const [position, { failure }] of results.entries())
+    if (failure !== undefined) throw subPathFailure(requests[position]?.volume, failure);
+  return Object.fromEntries(requests.map(({ index }, position) => [index, tasks[position]?.target ?? '']));
 }
 
 /** Reads the existing files that variables are taken from (C21). */
@@ -90,8 +90,8 @@ async function readEnvFiles(
     throw envFileFailure(messageOf(cause), cause);
   });
   const files = new Map<string, string>();
-  for (const [at, { volume, path }] of requests.entries()) {
-    const { failure, text } = results[at] ?? {};
+  for (const [position, { volume, path }] of requests.entries()) {
+    const { failure, text } = results[position] ?? {};
     if (failure !== undefined) throw envFileFailure(failure);
     if (text !== undefined) files.set(`${volume}/${path}`, text);
   }

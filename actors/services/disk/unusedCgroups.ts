@@ -9,7 +9,7 @@ import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
- * How long a cgroup must be unused before it is taken over. Another agent may mount volumes before anything runs in the
+ * Time that a cgroup must be unused before it is taken over. Another agent may mount volumes before anything runs in the
  * cgroup that it created. A kubelet waits 123 s for them, and tries again (`podAttachAndMountTimeout` in
  * pkg/kubelet/volumemanager/volume_manager.go).
  */

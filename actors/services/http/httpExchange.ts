@@ -10,7 +10,7 @@ import { type GoUrl, textOfBytes } from './goUrl.ts';
 import { append, type HttpHead, type HttpResponse, type Incoming, readResponse } from './httpResponse.ts';
 import type { Network } from './network.ts';
 
-/** By lowercase name. */
+/** Keyed by lowercase name. */
 export type HttpHeaders = ReadonlyMap<string, readonly string[]>;
 
 export interface ExchangeOptions {

@@ -189,9 +189,9 @@ async function inspect(
  * IDs.
  */
 async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
-  const other = await findAttempt(cri, known, options);
-  if (other === undefined || !hasChangedId(known, other)) return;
-  const message = `the runtime has sandbox ${known.id} under another id: ${other.id}`;
+  const changedId = await findAttempt(cri, known, options);
+  if (changedId === undefined || !hasChangedId(known, changedId)) return;
+  const message = `the runtime has sandbox ${known.id} under another id: ${changedId.id}`;
   throw new NodeFailure('FailedPodSandBoxStatus', message);
 }
 

@@ -127,7 +127,7 @@ export class ClosedNode {
 
   readonly #serverAt = (host: string) => {
     const list = () => JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items: this.#list });
-    if (host === 'pods.example') return { answer: () => ({ body: list() }) };
-    return { answer: () => ({ body: 'well' }), health: () => ({ served: 1 }) };
+    if (host === 'pods.example') return { respond: () => ({ body: list() }) };
+    return { respond: () => ({ body: 'well' }), health: () => ({ served: 1 }) };
   };
 }

@@ -150,7 +150,7 @@ describe('nothing is kept', () => {
     await kept.settled();
     expect(await kept.read(secret)).toBeUndefined();
     expect(problems[0]).toMatch(
-      /is not kept over a restart of the agent: .* is not a directory that only this agent may/,
+      /the ConfigMaps and Secrets in use cannot be persisted: .* is not a directory that only this agent may/,
     );
   });
 
@@ -165,7 +165,7 @@ describe('nothing is kept', () => {
       await writeFile(join(directory, name), nonsense);
       expect(await kept.read(secret)).toBeUndefined();
     }
-    const why = `what pods had of a ConfigMap or Secret was kept, and cannot be read: ${join(directory, name)}`;
+    const why = `a persisted ConfigMap or Secret cannot be read: ${join(directory, name)}`;
     expect(problems).toEqual([`NodeFailure: ${why}`, `NodeFailure: ${why}`]);
   });
 });

@@ -37,7 +37,7 @@ function world(left: readonly string[] = []) {
     },
   };
   const agent = (listPodDirs = async () => left) =>
-    new PersistedSourceObjects({ kept, listPodDirs, onError: (_, error) => void errors.push(error) });
+    new PersistedSourceObjects({ persistedObjects: kept, listPodDirs, onError: (_, error) => void errors.push(error) });
   const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
     new Map(used.map(([each, ...uids]) => [keyOf(each.object), { ...each, uids }]));
   return { agent, there, errors, asked: () => writes.splice(0) };
