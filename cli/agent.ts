@@ -5,28 +5,28 @@ import { runningAgentPid } from '../node/start/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
 import { listeningAgents } from '../socket/socketPath.ts';
 
-/** Returns the process of the agent that has this socket, from the lock of its root directory. */
-const processAt = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
+/** Returns the process ID of the agent with this socket, from the lock of its root directory. */
+const agentPid = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
 
-/** Connects to the agent that the flags or `STATELET_STATE_DIR` name, else to one at a default path, else to the only one. */
-export const agentNamed = (named: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
-  const sockets = candidateSockets(named);
-  return isDirectorySet(named) ? findAgent(sockets, processAt) : agentAmong(sockets, listeningAgents);
+/** Connects to the agent selected by the flags or `STATELET_STATE_DIR`, else to one at a default path, else to the only agent. */
+export const connectAgent = (options: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
+  const sockets = candidateSockets(options);
+  return isDirectorySet(options) ? findAgent(sockets, agentPid) : connectFirstAgent(sockets, listeningAgents);
 };
 
-/** Connects to the first of `sockets` at which an agent answers, else to the only agent of the host. */
-export async function agentAmong(
+/** Connects to the first of `sockets` on which an agent responds, else to the only agent of the host. */
+export async function connectFirstAgent(
   sockets: readonly string[],
   listAgents: () => Promise<readonly string[]>,
 ): Promise<AgentClient> {
   try {
-    return await findAgent(sockets, processAt);
+    return await findAgent(sockets, agentPid);
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
-    const others = (await listAgents()).filter((socket) => !sockets.includes(socket));
-    if (others.length === 0) throw error;
-    if (others.length === 1) return findAgent(others, processAt);
-    const roots = others.map((socket) => `--root-dir ${dirname(socket)}`);
+    const otherSockets = (await listAgents()).filter((socket) => !sockets.includes(socket));
+    if (otherSockets.length === 0) throw error;
+    if (otherSockets.length === 1) return findAgent(otherSockets, agentPid);
+    const roots = otherSockets.map((socket) => `--root-dir ${dirname(socket)}`);
     throw new NodeFailure('NoAgent', `several agents are running: choose one with ${roots.join(' or ')}`, {
       cause: error,
     });

@@ -1,4 +1,4 @@
-/** What `statelet.sh` runs on the Node.js of the package. */
+/** Entry point that `statelet.sh` runs on the package's Node.js. */
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,41 +7,40 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * Only truly hot functions are compiled to machine code, because a node agent works little and in bursts. TurboFan is off,
- * because its own code takes 5 MiB as soon as it compiles one function, and Maglev suffices.
+ * Compiles only hot functions to machine code, because a node agent is mostly idle. TurboFan is off, because compiling a
+ * single function costs 5 MiB, and Maglev suffices.
  */
-const flags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
+const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
 
 /**
- * Baseline code is made of bytecode in no time: an idle agent gives back what has not run between two collections, 2.5 MiB
- * with 50 pods. Bytecode stays: that takes the parser, and the next pod would wait for it.
+ * Discards baseline code that did not run between two garbage collections, which saves 2.5 MiB with 50 pods and is quickly
+ * recompiled from bytecode. Bytecode is retained, because recreating it needs the parser and would delay the next pod.
  */
-const forgetfulness = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
+const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
 
 /**
- * The room for young objects grows only while it starts, where that saves a tenth of the time, and during bursts
- * (node/start/quietRelease.ts). Without this, and with all that is called often compiled to machine code, 50 pods would take a
- * third more memory.
+ * Stops the growth of the young generation. It may grow during the start, which makes it a tenth faster, and during bursts
+ * (node/start/quietRelease.ts). Without this flag and `optimizationFlags`, 50 pods would take a third more memory.
  */
-const frugality = '--semi-space-growth-factor=1';
+const heapGrowthFlag = '--semi-space-growth-factor=1';
 
-/** What `run` and `up` start is one bundle whose compiled code is kept; the other commands load only what they need. */
+/** Runs the daemon commands from one bundle with cached machine code. Other commands load only the modules that they need. */
 async function start() {
   const directory = join(root, 'dist/compiled');
   const daemon = join(root, 'dist/daemon.js');
-  const beFrugal = () => setFlagsFromString(frugality);
+  const limitHeapGrowth = () => setFlagsFromString(heapGrowthFlag);
   if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon)) {
     const { runCompiled } = await import('./compileCache.mjs');
-    return runCompiled(daemon, { directory, onSaved: beFrugal });
+    return runCompiled(daemon, { directory, onSaved: limitHeapGrowth });
   }
-  beFrugal();
+  limitHeapGrowth();
   module.enableCompileCache(directory);
   const bundle = join(root, 'dist/statelet.mjs');
   await import(existsSync(bundle) ? bundle : join(root, 'cli/main.ts'));
 }
 
-// They are meant for this process, not for those that it starts.
-const ofMemory = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TOP_PAD_'];
-for (const name of ofMemory) delete process.env[name];
-for (const flag of [...flags, ...forgetfulness]) setFlagsFromString(flag);
+// `statelet.sh` sets these for this process only, so child processes must not inherit them.
+const allocatorVariables = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TOP_PAD_'];
+for (const name of allocatorVariables) delete process.env[name];
+for (const flag of [...optimizationFlags, ...codeFlushFlags]) setFlagsFromString(flag);
 await start();

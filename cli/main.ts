@@ -4,110 +4,110 @@ import { printable } from '../base/printable.ts';
 import type { StartNode } from '../node/start/startNode.ts';
 import type { UpParts } from './commands/run/up.ts';
 import { errorText } from './output/errorText.ts';
-import { whyUnwritten, writeWhole } from './output/standardOutput.ts';
+import { writeErrorMessage, writeFully } from './output/standardOutput.ts';
 import { createProgram } from './program.ts';
 import type { CommandTerminal } from './terminal/commandTerminal.ts';
 import { exitNow } from './terminal/exitNow.ts';
 
-/** Prints what was asked for. */
+/** Writes the output of a command. */
 function write(text: string): void {
   try {
-    writeWhole(process.stdout, printable(text));
+    writeFully(process.stdout, printable(text));
   } catch (error) {
-    onUnwritten(error);
+    onWriteError(error);
   }
 }
 
-/** Passes on what a container has written, at the pace of whoever reads it. */
-async function passOn(data: string | Uint8Array): Promise<void> {
+/** Writes the output of a container. Resolves when standard output accepts more. */
+async function writeOutput(data: string | Uint8Array): Promise<void> {
   try {
-    if (!writeWhole(process.stdout, data)) await once(process.stdout, 'drain');
+    if (!writeFully(process.stdout, data)) await once(process.stdout, 'drain');
   } catch (error) {
-    onUnwritten(error);
+    onWriteError(error);
   }
 }
 
-/** A command that only shows something ends when it cannot be printed: there is nothing left to do. */
-let onUnwritten = (error: unknown): void => {
-  tellUnwritten(error);
+/** By default, a failed write terminates the process, because a command that only prints has nothing left to do. */
+let onWriteError = (error: unknown): void => {
+  reportWriteError(error);
   process.exit();
 };
-process.stdout.on('error', (error) => onUnwritten(error));
+process.stdout.on('error', (error) => onWriteError(error));
 
-/** Says why something cannot be printed, and has the process end with 1; a reader that has enough is no mistake. */
-function tellUnwritten(error: unknown): void {
-  const why = whyUnwritten(error);
-  if (why === undefined) return;
-  process.stderr.write(`statelet: ${why}\n`);
+/** Prints the reason of a failed write and sets the exit code. A closed pipe (EPIPE) is not an error. */
+function reportWriteError(error: unknown): void {
+  const reason = writeErrorMessage(error);
+  if (reason === undefined) return;
+  process.stderr.write(`statelet: ${reason}\n`);
   process.exitCode = 1;
 }
 
-/** A command that acts goes on to its end, whoever reads along. */
-function actUnread(): void {
-  let isTold = false;
-  onUnwritten = (error) => {
-    if (!isTold) tellUnwritten(error);
-    isTold = true;
+/** Lets a command with side effects complete although its output cannot be written. */
+function continueAfterWriteErrors(): void {
+  let isReported = false;
+  onWriteError = (error) => {
+    if (!isReported) reportWriteError(error);
+    isReported = true;
   };
 }
 
-// There is nobody left to tell.
+// Ignore errors on standard error, because there is no other place to report them.
 process.stderr.on('error', () => {});
 
-/** Files that outlive the command have the same modes whoever starts it, and however. */
-const ownUmask = () => void process.umask(0o022);
+/** Makes the modes of created files independent of the caller's umask. */
+const setDefaultUmask = () => void process.umask(0o022);
 
-// Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
+// Imported only after the configuration has been validated, because it loads gRPC and all actors.
 const startNode: StartNode = async (options) => (await import('../node/start/startNode.ts')).startNode(options);
 
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
-  (await import('./commands/run/ownRuntime.ts')).startOwnContainerd(directory, start);
+  (await import('./commands/run/privateRuntime.ts')).startPrivateContainerd(directory, start);
 
-/** The streams of this process, for a command in a container; others do not open their standard input. */
+/** Returns the streams of this process. It is a function so that other commands do not open standard input. */
 const terminal = (): CommandTerminal => ({
   input: process.stdin,
   screen: process.stdout,
-  writeOut: passOn,
+  writeOut: writeOutput,
   writeErr: async (data) => void (process.stderr.write(data) || (await once(process.stderr, 'drain'))),
-  say: (text) => void process.stderr.write(printable(text)),
+  printMessage: (text) => void process.stderr.write(printable(text)),
 });
 
 const program = createProgram({
   run: async (flags) => {
-    actUnread();
-    ownUmask();
+    continueAfterWriteErrors();
+    setDefaultUmask();
     const { requireRoot, run } = await import('./commands/run/run.ts');
     requireRoot();
     await run(flags, startNode, write);
   },
   up: async (flags) => {
-    // A node goes on without a reader of its table.
-    onUnwritten = () => {};
-    ownUmask();
+    // The node keeps running if its table cannot be written.
+    onWriteError = () => {};
+    setDefaultUmask();
     await (await import('./commands/run/up.ts')).up(flags, {
       startNode,
       startRuntime,
-      // The playground says what to do with it, above which the table opens.
+      // The playground passes instructions, which are printed above the table.
       note: process.env.STATELET_NOTE,
       output: process.stdout,
       input: process.stdin,
     });
   },
   down: async (options) => {
-    actUnread();
-    ownUmask();
-    const [{ down }, ends, { listeningAgents: listAgents }] = await Promise.all([
+    continueAfterWriteErrors();
+    setDefaultUmask();
+    const [{ down }, ownContainerd, { listeningAgents: listAgents }] = await Promise.all([
       import('./commands/run/down.ts'),
-      import('./commands/run/ownRuntime.ts'),
+      import('./commands/run/privateRuntime.ts'),
       import('../socket/socketPath.ts'),
     ]);
-    await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, listAgents, write });
+    await down(options, { startNode, startRuntime, ...ownContainerd.privateContainerdCleanup, listAgents, write });
   },
   get: async (options) => (await import('./commands/get/get.ts')).get(options, write),
   getActors: async (filter, options) => (await import('./commands/get/getActors.ts')).getActors(filter, options, write),
   getEvents: async (options) => (await import('./commands/get/getEvents.ts')).getEvents(options, write),
   getNodes: async (options) => (await import('./commands/get/getNodes.ts')).getNodes(options, write),
-  describe: async (words, options) => (await import('./commands/get/describe.ts')).describe(words, options, write),
+  describe: async (args, options) => (await import('./commands/get/describe.ts')).describe(args, options, write),
   explain: async (words, options) => (await import('./commands/get/explain.ts')).explain(words, options, write),
   exec: async (words, command, options) => {
     process.exitCode = await (await import('./commands/stream/exec.ts')).exec(words, command, options, terminal());
@@ -117,12 +117,12 @@ const program = createProgram({
   },
   logs: async (words, options) => {
     const { logs } = await import('./commands/stream/logs.ts');
-    const isWhole = await logs(words, options, {
+    const isComplete = await logs(words, options, {
       isTerminal: process.stdout.isTTY,
-      write: passOn,
-      note: (text) => void process.stderr.write(printable(text)),
+      write: writeOutput,
+      printNote: (text) => void process.stderr.write(printable(text)),
     });
-    if (!isWhole) process.exitCode = 1;
+    if (!isComplete) process.exitCode = 1;
   },
   delete: async (words, options) => (await import('./commands/run/delete.ts')).deletePod(words, options),
   top: async (words, options) => {
@@ -133,22 +133,22 @@ const program = createProgram({
   topNodes: async (options) => (await import('./commands/top/topUsage.ts')).topNodes(options, write),
   imageList: async (names, options) => (await import('./commands/image/image.ts')).listImages(names, options, write),
   imageImport: async (file, options) => {
-    actUnread();
+    continueAfterWriteErrors();
     await (await import('./commands/image/image.ts')).importImage(file, options, { write, input: process.stdin });
   },
   imagePull: async (names, options) => {
-    actUnread();
+    continueAfterWriteErrors();
     await (await import('./commands/image/image.ts')).pullImages(names, options, write);
   },
   imageRemove: async (names, options) => {
-    actUnread();
+    continueAfterWriteErrors();
     await (await import('./commands/image/image.ts')).removeImages(names, options, write);
   },
   version: async (options) => (await import('./commands/version.ts')).version(options, write),
   completion: async (shell) => void write((await import('./commands/completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {
-    const { askPods, complete } = await import('./commands/complete.ts');
-    write(`${(await complete(commands, words, askPods)).join('\n')}\n`);
+    const { listPods, complete } = await import('./commands/complete.ts');
+    write(`${(await complete(commands, words, listPods)).join('\n')}\n`);
   },
   replay: async (file, options) => (await import('./commands/record/replay.ts')).replay(file, options, write),
   inspect: async (file, options) =>
@@ -158,17 +158,17 @@ const program = createProgram({
   charts: async (options) => (await import('./commands/record/charts.ts')).charts(options, write),
 });
 
-/** Ends the process when all is written, or was heard not to be: a stream tells of its errors a turn later. */
-function end(code?: number): void {
+/** Exits when all output has been written. Waits one more turn, because streams emit errors a turn later. */
+function exitWhenFlushed(code?: number): void {
   process.stdout.write('', () => setImmediate(() => exitNow(code ?? process.exitCode ?? 0)));
 }
 
 program.parseAsync().then(
-  () => end(),
+  () => exitWhenFlushed(),
   (error) => {
-    // Help and mistakes on the command line were told already.
-    if (error instanceof CommanderError) return end(error.exitCode);
+    // Commander has already printed the help or the error.
+    if (error instanceof CommanderError) return exitWhenFlushed(error.exitCode);
     process.stderr.write(printable(errorText(error)));
-    end(1);
+    exitWhenFlushed(1);
   },
 );

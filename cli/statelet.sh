@@ -1,18 +1,18 @@
 #!/bin/sh
-# The command `statelet`. It becomes the Node.js that the package brings along, so that no other process stays with it.
+# The command `statelet`. It replaces itself with the package's Node.js, so that no shell process remains.
 
 fail() {
   printf 'statelet: %s\n' "$1" >&2
   exit 1
 }
 
-# Node.js itself crashes with fewer than 22 files, and an agent with a few pods needs some dozens. It takes what it may have.
+# Node.js crashes with fewer than 22 open files, and an agent with a few pods needs several dozen.
 files=$(ulimit -H -n)
 if [ "$files" != unlimited ] && [ "$files" -lt 64 ]; then
   fail "the limit of open files is $files (ulimit -n), at least 64 are required"
 fi
 
-# What pods, their volumes and whoever collects their logs may read is read under the usual mask; what is private says so.
+# Pods, volumes and log collectors must be able to read files of the agent. Private files set their own mode.
 umask 022
 
 # npm links to this file from node_modules/.bin, and from a directory in PATH when it installs globally.
@@ -35,7 +35,7 @@ for part in cli cli/bin.mjs package.json dist dist/daemon.js dist/statelet.mjs n
     fail "$(id -un) cannot read $root/$part, a part of the package: permission denied"
 done
 
-# As a dependency, Node.js may lie beside the package, in any node_modules above it.
+# npm may hoist the dependency Node.js to any node_modules above the package.
 above=$root
 while [ -n "$above" ] && [ ! -x "$above/node_modules/node/bin/node" ]; do
   above=${above%/*}
@@ -46,13 +46,13 @@ if [ ! -x "$node" ]; then
     fail "Node.js 24 not found: reinstall the package without --ignore-scripts (its dependency \"node\" provides it)"
 fi
 
-# One arena, and pieces of 16 KiB and more of their own, that go back as soon as they are freed: glibc would keep a tenth of
-# what the agent needs. Little is kept free at the arena's end: a large piece that is put there keeps all that is below it.
+# glibc would retain a tenth of the agent's memory. So use one arena, allocate blocks of 16 KiB and more with mmap, which
+# returns them when they are freed, and trim the end of the arena early, where a large block would pin everything below it.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-12288}"
 export MALLOC_TOP_PAD_="${MALLOC_TOP_PAD_:-8192}"
-# Nothing takes its thread from a file system call that hangs: with twice as many as usual, more of them may.
+# A hanging file system call blocks a thread, so use twice the default number of threads.
 export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-8}"
-# A burst of pods would let V8's room for young objects grow to three times 32 MiB; a quarter of it serves nearly as well.
+# A burst of pods would grow V8's young generation to three times 32 MiB. A quarter of that is nearly as fast.
 exec "$node" --v8-pool-size=1 --max-semi-space-size=8 "$root/cli/bin.mjs" "$@"

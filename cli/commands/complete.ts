@@ -1,40 +1,42 @@
-/** What may follow on the command line, for the scripts of `statelet completion`: of words as they were typed. */
+/** Computes completions of a command line for the scripts of `statelet completion`. */
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { agentNamed } from '../agent.ts';
+import { connectAgent } from '../agent.ts';
 import { readPodList } from './get/readPods.ts';
 import { KINDS } from './get/resource.ts';
 
-interface Known extends Pick<Pod['metadata'], 'name' | 'namespace'> {
-  /** The names of its containers, and of its volumes. */
+interface CompletionPod extends Pick<Pod['metadata'], 'name' | 'namespace'> {
   readonly containers: readonly string[];
   readonly volumes?: readonly string[];
 }
 
-/** The pods of the agent that these flags lead to. */
-export type AskPods = (flags: { readonly rootDir?: string; readonly stateDir?: string }) => Promise<readonly Known[]>;
+/** Lists the pods of the agent selected by the flags. */
+export type ListPods = (flags: {
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}) => Promise<readonly CompletionPod[]>;
 
-/** What stands on the line behind a command: its flags with their values, and the other words. */
-interface Line {
+/** The command line after the name of the command. */
+interface ParsedLine {
   readonly values: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
-  /** The flag whose value comes next. */
-  readonly awaiting?: Option;
+  /** The last flag, if its value is missing. */
+  readonly optionAwaitingValue?: Option;
 }
 
-/** A Tab that nobody answers is worse than one without names, in milliseconds. */
-const LIMIT_MS = 1_000;
+/** Time limit for the agent, in milliseconds. An incomplete list is better than a Tab that does not react. */
+const TIMEOUT_MS = 1_000;
 
-/** The names of the running agent's pods; none when there is no agent, or none that answers soon. */
-export const askPods: AskPods = async (flags) => {
-  const late = new Promise<[]>((resolve) => {
-    startTimeLimit(LIMIT_MS).signal.addEventListener('abort', () => resolve([]));
+/** Lists the running agent's pods. Empty if there is no agent or it does not respond within the time limit. */
+export const listPods: ListPods = async (flags) => {
+  const timeout = new Promise<[]>((resolve) => {
+    startTimeLimit(TIMEOUT_MS).signal.addEventListener('abort', () => resolve([]));
   });
-  const ask = async () => {
-    const agent = await agentNamed(flags);
+  const fetchPods = async () => {
+    const agent = await connectAgent(flags);
     return readPodList(await agent.json('/api/v1/pods')).map(({ metadata: { name, namespace }, spec }) => ({
       name,
       namespace,
@@ -42,49 +44,49 @@ export const askPods: AskPods = async (flags) => {
       volumes: (spec.volumes ?? []).map((volume) => volume.name),
     }));
   };
-  return Promise.race([ask().catch(() => []), late]);
+  return Promise.race([fetchPods().catch(() => []), timeout]);
 };
 
-/** The lines that a shell's script reads: what may stand for the last word, then `:file` where a file may as well, or `:none`. */
-export async function complete(program: Command, words: readonly string[], ask: AskPods): Promise<string[]> {
+/** Returns the candidates for the last word, one per line for the shell script, then `:file` if files are candidates, or `:none`. */
+export async function complete(program: Command, words: readonly string[], ask: ListPods): Promise<string[]> {
   const [typed = ''] = words.slice(-1);
-  // bash takes the = of --flag=value for a word of its own.
+  // bash splits --flag=value at the =, which becomes a word.
   const before = words.slice(0, -1).filter((word) => word !== '=');
   const last = typed === '=' ? '' : typed;
   const [, flag, current = last] = /^(--[\w-]+=)(.*)$/.exec(last) ?? [];
-  const given = flag === undefined ? before : [...before, flag.slice(0, -1)];
-  const { command, rest } = commandOf(program, given);
+  const precedingWords = flag === undefined ? before : [...before, flag.slice(0, -1)];
+  const { command, rest } = commandOf(program, precedingWords);
   if (command === program) {
     const [name] = rest;
-    return finished(name === undefined || name === 'help' ? topText(program, current) : [], current);
+    return completionLines(name === undefined || name === 'help' ? topLevelWords(program, current) : [], current);
   }
-  const line = lineOf(command, rest);
-  if (line.awaiting !== undefined) {
-    const values = await valuesOf(line.awaiting, line, ask);
-    return finished(values, current, { prefix: flag ?? '', isFile: isFile(line.awaiting) });
+  const line = parseLine(command, rest);
+  if (line.optionAwaitingValue !== undefined) {
+    const values = await optionValues(line.optionAwaitingValue, line, ask);
+    return completionLines(values, current, { prefix: flag ?? '', isFile: takesFile(line.optionAwaitingValue) });
   }
-  if (current.startsWith('-')) return finished([...flagsOf(command), '--help'], current);
+  if (current.startsWith('-')) return completionLines([...flagsOf(command), '--help'], current);
   const file = command.registeredArguments[line.positionals.length]?.name() === 'file';
-  return finished(await wordsOf(command, line, { current, ask }), current, { isFile: file });
+  return completionLines(await argumentCandidates(command, line, { current, ask }), current, { isFile: file });
 }
 
-/** The command that the first words name, be it one of another's, and the words after it. */
+/** Returns the command or subcommand that the first words name, and the remaining words. */
 function commandOf(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
   const [name, ...rest] = words;
   const command = program.commands.find((each) => each.name() === name);
   return command === undefined ? { command: program, rest: words } : commandOf(command, rest);
 }
 
-function finished(
+function completionLines(
   candidates: readonly string[],
   current: string,
-  { prefix = '', isFile: file = false } = {},
+  { prefix = '', isFile: takesFile = false } = {},
 ): string[] {
-  const fitting = candidates.filter((each) => each.startsWith(current)).map((each) => prefix + each);
-  return [...new Set(fitting), file ? ':file' : ':none'];
+  const matching = candidates.filter((each) => each.startsWith(current)).map((each) => prefix + each);
+  return [...new Set(matching), takesFile ? ':file' : ':none'];
 }
 
-const topText = (program: Command, current: string): string[] =>
+const topLevelWords = (program: Command, current: string): string[] =>
   current.startsWith('-')
     ? [...flagsOf(program), '--help']
     : program
@@ -97,60 +99,60 @@ const flagsOf = (command: Command): string[] =>
     .filter(({ hidden }) => !hidden)
     .flatMap(({ long, short }) => [long, short].filter((each) => each != null));
 
-const isFile = ({ flags }: Option): boolean => /<(file|directory|path|socket)>/.test(flags);
+const takesFile = ({ flags }: Option): boolean => /<(file|directory|path|socket)>/.test(flags);
 
-function lineOf(command: Command, words: readonly string[]): Line {
+function parseLine(command: Command, words: readonly string[]): ParsedLine {
   const values = new Map<string, string>();
   const positionals: string[] = [];
-  let awaiting: Option | undefined;
+  let optionAwaitingValue: Option | undefined;
   for (const word of words) {
     const [name = '', value] = word.split('=');
     const option = command.options.find(({ long, short }) => name === long || name === short);
-    if (awaiting !== undefined) {
-      values.set(awaiting.attributeName(), word);
-      awaiting = undefined;
+    if (optionAwaitingValue !== undefined) {
+      values.set(optionAwaitingValue.attributeName(), word);
+      optionAwaitingValue = undefined;
     } else if (option === undefined && !word.startsWith('-')) positionals.push(word);
-    else if (option?.required && value === undefined) awaiting = option;
+    else if (option?.required && value === undefined) optionAwaitingValue = option;
     else if (option && value !== undefined) values.set(option.attributeName(), value);
   }
-  return { values, positionals, ...(awaiting ? { awaiting } : {}) };
+  return { values, positionals, ...(optionAwaitingValue ? { optionAwaitingValue } : {}) };
 }
 
-async function podsOn({ values }: Line, ask: AskPods): Promise<readonly Known[]> {
+async function podsOfAgent({ values }: ParsedLine, ask: ListPods): Promise<readonly CompletionPod[]> {
   const [rootDir, stateDir] = ['rootDir', 'stateDir'].map((name) => values.get(name)?.replace(/^~(?=\/|$)/, homedir()));
   return ask({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
 }
 
-async function podsIn(line: Line, ask: AskPods): Promise<Known[]> {
+async function podsInNamespace(line: ParsedLine, ask: ListPods): Promise<CompletionPod[]> {
   const namespace = line.values.get('namespace');
-  const pods = await podsOn(line, ask);
+  const pods = await podsOfAgent(line, ask);
   return pods.filter((pod) => namespace === undefined || pod.namespace === namespace);
 }
 
-const namesOf = async (line: Line, ask: AskPods): Promise<string[]> =>
-  (await podsIn(line, ask)).map(({ name }) => name);
+const podNames = async (line: ParsedLine, ask: ListPods): Promise<string[]> =>
+  (await podsInNamespace(line, ask)).map(({ name }) => name);
 
-/** Of the pod that is named, by its full name or that of its manifest, or of all. */
-async function partsOn(line: Line, ask: AskPods, kind: 'containers' | 'volumes'): Promise<string[]> {
+/** Returns the containers or volumes of the pod named on the line, by its full or its manifest's name, or else of all pods. */
+async function podPartNames(line: ParsedLine, ask: ListPods, kind: 'containers' | 'volumes'): Promise<string[]> {
   const name = (line.values.get('explain') ?? line.positionals.at(-1))?.split('/').at(-1);
-  const pods = await podsIn(line, ask);
-  const named = pods.filter((pod) => name === undefined || pod.name === name);
-  const meant = named.length > 0 ? named : pods.filter((pod) => pod.name.startsWith(`${name}-`));
-  return meant.flatMap((pod) => pod[kind] ?? []);
+  const pods = await podsInNamespace(line, ask);
+  const exactMatches = pods.filter((pod) => name === undefined || pod.name === name);
+  const matches = exactMatches.length > 0 ? exactMatches : pods.filter((pod) => pod.name.startsWith(`${name}-`));
+  return matches.flatMap((pod) => pod[kind] ?? []);
 }
 
-async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<readonly string[]> {
-  // Behind what goes on after `=` a shell would set a space.
+async function optionValues(option: Option, line: ParsedLine, ask: ListPods): Promise<readonly string[]> {
+  // Exclude values ending in `=`, because the shell would append a space.
   if (option.argChoices) return option.argChoices.filter((each) => !each.endsWith('='));
   if (option.long === '--types') return ['Normal', 'Warning'];
-  if (option.long === '--namespace') return (await podsOn(line, ask)).map(({ namespace }) => namespace);
-  if (option.long === '--container') return partsOn(line, ask, 'containers');
-  if (option.long === '--volume') return partsOn(line, ask, 'volumes');
-  if (option.long === '--for') return (await namesOf(line, ask)).map((name) => `pod/${name}`);
+  if (option.long === '--namespace') return (await podsOfAgent(line, ask)).map(({ namespace }) => namespace);
+  if (option.long === '--container') return podPartNames(line, ask, 'containers');
+  if (option.long === '--volume') return podPartNames(line, ask, 'volumes');
+  if (option.long === '--for') return (await podNames(line, ask)).map((name) => `pod/${name}`);
   return [];
 }
 
-const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
+const KINDS_BY_COMMAND: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0], KINDS.actors[0]]],
   ['describe', [KINDS.pods[1], KINDS.nodes[1]]],
   ['explain', [KINDS.pods[1], KINDS.nodes[1]]],
@@ -160,32 +162,36 @@ const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
   ['delete', [KINDS.pods[1]]],
 ]);
 
-const isPods = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
+const isPodKind = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
 
-/** A pod, of whatever spelling, and then one of its containers. */
-async function logsWords(line: Line, { current, ask }: { current: string; ask: AskPods }): Promise<readonly string[]> {
+/** Completes `logs POD CONTAINER`, where the pod may be spelt NAME or pod/NAME. */
+async function logsArguments(
+  line: ParsedLine,
+  { current, ask }: { current: string; ask: ListPods },
+): Promise<readonly string[]> {
   const { positionals } = line;
-  if (positionals.length > 0) return positionals.length === 1 ? partsOn(line, ask, 'containers') : [];
+  if (positionals.length > 0) return positionals.length === 1 ? podPartNames(line, ask, 'containers') : [];
   const [kind = '', name] = current.split('/');
-  const names = await namesOf(line, ask);
-  return name !== undefined && isPods(kind) ? names.map((each) => `${kind}/${each}`) : names;
+  const names = await podNames(line, ask);
+  return name !== undefined && isPodKind(kind) ? names.map((each) => `${kind}/${each}`) : names;
 }
 
-/** The words that are no flags: a kind, then a name of it, or both in one. */
-async function wordsOf(
+/** Completes an argument that is not a flag: KIND, then NAME, or KIND/NAME. */
+async function argumentCandidates(
   command: Command,
-  line: Line,
-  { current, ask }: { current: string; ask: AskPods },
+  line: ParsedLine,
+  { current, ask }: { current: string; ask: ListPods },
 ): Promise<readonly string[]> {
-  const kinds = KINDS_OF.get(command.name());
+  const kinds = KINDS_BY_COMMAND.get(command.name());
   const { positionals } = line;
-  if (command.name() === 'logs') return logsWords(line, { current, ask });
+  if (command.name() === 'logs') return logsArguments(line, { current, ask });
   if (kinds === undefined) {
     const { argChoices } = command.registeredArguments[positionals.length] ?? {};
     return argChoices ?? (positionals.length === 0 ? command.commands.map((each) => each.name()) : []);
   }
   const [kind = '', name] = current.split('/');
   if (positionals.length === 0 && name === undefined) return kinds;
-  if (positionals.length === 0) return isPods(kind) ? (await namesOf(line, ask)).map((each) => `${kind}/${each}`) : [];
-  return positionals.length === 1 && isPods(positionals[0]) ? namesOf(line, ask) : [];
+  if (positionals.length === 0)
+    return isPodKind(kind) ? (await podNames(line, ask)).map((each) => `${kind}/${each}`) : [];
+  return positionals.length === 1 && isPodKind(positionals[0]) ? podNames(line, ask) : [];
 }

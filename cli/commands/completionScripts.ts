@@ -1,9 +1,9 @@
-/** What a shell has to source so that Tab asks `statelet __complete` for what may follow. */
+/** Scripts for shells to source, which call `statelet __complete` on Tab. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-// The first word is what was typed: a shell does not expand its ~ when it has been put into a variable.
+// The scripts expand ~/ in the first word themselves, because a shell does not expand it in a variable.
 
 const bash = `# Completion of statelet in bash: source <(statelet completion bash)
 _statelet() {

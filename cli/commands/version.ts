@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ownVersion, type VersionInfo } from '../../node/start/version.ts';
-import { agentNamed } from '../agent.ts';
+import { connectAgent } from '../agent.ts';
 import { asText } from '../output/output.ts';
 
 export interface VersionOptions {
@@ -12,19 +12,19 @@ export interface VersionOptions {
 
 const versionSchema = z.object({
   gitVersion: z.string(),
-  // An older agent does not tell it.
+  // Missing from older agents.
   kubeletVersion: z.optional(z.string()),
   nodeVersion: z.string(),
   platform: z.string(),
 });
 
-/** Prints the version of this command, then of the running agent; without one, what is known is still printed. */
+/** Prints the version of this command, then of the running agent. The former is printed even if there is no agent. */
 export async function version(options: VersionOptions, write: (text: string) => unknown): Promise<void> {
   const { output } = options;
   const clientVersion = ownVersion();
   let serverVersion: VersionInfo | undefined;
   try {
-    if (options.client !== true) serverVersion = await versionOfAgent(options);
+    if (options.client !== true) serverVersion = await fetchAgentVersion(options);
   } finally {
     if (output) write(await asText({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
     else write(`Client Version: ${clientVersion.gitVersion}\n`);
@@ -34,7 +34,7 @@ export async function version(options: VersionOptions, write: (text: string) => 
   if (serverVersion.kubeletVersion) write(`Kubelet Version: ${serverVersion.kubeletVersion}\n`);
 }
 
-async function versionOfAgent(options: VersionOptions): Promise<VersionInfo> {
-  const agent = await agentNamed(options);
+async function fetchAgentVersion(options: VersionOptions): Promise<VersionInfo> {
+  const agent = await connectAgent(options);
   return versionSchema.parse(await agent.json('/version'));
 }

@@ -3,11 +3,11 @@ import { isPrintable, printableQuoted } from '../../base/printable.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**
- * An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may
- * not have are escaped in double quotes.
+ * Formats an object as YAML like kubectl: without aliases, and with `apiVersion` and `kind` first. Control characters are
+ * escaped in double quotes.
  */
 export function asYaml(value: unknown): string {
-  const document = new Document(value, (_key, part: unknown) => typeFirst(part), { aliasDuplicateObjects: false });
+  const document = new Document(value, (_key, part: unknown) => withTypeFirst(part), { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, scalar) => {
       if (typeof scalar.value !== 'string') return;
@@ -17,7 +17,7 @@ export function asYaml(value: unknown): string {
   return printableQuoted(document.toString());
 }
 
-function typeFirst(part: unknown): unknown {
+function withTypeFirst(part: unknown): unknown {
   if (typeof part !== 'object' || part === null || !('kind' in part) || !('apiVersion' in part)) return part;
   const { apiVersion, kind, ...rest } = part;
   return { apiVersion, kind, ...rest };

@@ -3,36 +3,38 @@ import { errorCode, isOutOfDescriptors } from '../../host/files/fileErrors.ts';
 import { ConfigError } from '../../node/config/configError.ts';
 import { RecordingError } from '../../recording/recordingError.ts';
 
-const LIMIT = 'raise the limit (ulimit -n)';
+const LIMIT_ADVICE = 'raise the limit (ulimit -n)';
 
-/** What Node.js says where it cannot read a package.json beside a module that is only now loaded: without the call's code. */
+/** The message, without an error code, of a lazy import that failed because Node.js could not open a package.json. */
 const UNREAD_PACKAGE = /^(Cannot read package config .*: too many open files)\.$/;
 
-/** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
+/** Formats an error for the user: only the message of an expected error, and the stack of a bug. */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return lines(String(error));
-  const [, unread] =
+  if (!(error instanceof Error)) return prefixLines(String(error));
+  const [, packageError] =
     errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREAD_PACKAGE.exec(error.message) ?? []) : [];
-  if (unread !== undefined) return lines(`${unread}: ${LIMIT}`);
-  // What the system refuses (a full or read-only disk, no more open files) is not ours either.
-  const isTheirs =
+  if (packageError !== undefined) return prefixLines(`${packageError}: ${LIMIT_ADVICE}`);
+  // Failed system calls, e.g. because of a full disk, are expected errors too.
+  const isExpected =
     error instanceof ConfigError ||
     error instanceof NodeFailure ||
     error instanceof RecordingError ||
     'syscall' in error;
-  return lines(isTheirs ? refusal(error) : (error.stack ?? error.message));
+  return prefixLines(isExpected ? expectedErrorText(error) : (error.stack ?? error.message));
 }
 
-/** What was refused, with what helps against it. */
-function refusal(error: Error): string {
+/** Adds advice to the message of an expected error. */
+function expectedErrorText(error: Error): string {
   if (isOutOfDescriptors(error) || isOutOfDescriptors(error.cause))
-    return `${error.message}: too many open files: ${LIMIT}`;
-  const isForbidden = [error, error.cause].some((each) => errorCode(each) === 'EACCES' || errorCode(each) === 'EPERM');
-  const needsRoot = isForbidden && process.getuid?.() !== 0 && !/\broot\b/.test(error.message);
+    return `${error.message}: too many open files: ${LIMIT_ADVICE}`;
+  const isPermissionError = [error, error.cause].some(
+    (each) => errorCode(each) === 'EACCES' || errorCode(each) === 'EPERM',
+  );
+  const needsRoot = isPermissionError && process.getuid?.() !== 0 && !/\broot\b/.test(error.message);
   return needsRoot ? `${error.message}: this needs root` : error.message;
 }
 
-const lines = (text: string): string =>
+const prefixLines = (text: string): string =>
   text
     .trimEnd()
     .split('\n')

@@ -1,23 +1,23 @@
-/** What a command prints arrives whole, or the user is told that it does not. */
+/** Writes to standard output, with errors for incomplete writes. */
 import { fstatSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import { messageOf } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 
-/** The part of a stream that is written to, with the file below it. */
+/** The part of an output stream that is used here. */
 interface Stream {
   readonly fd: number;
   write(data: string | Uint8Array): unknown;
 }
 
 /**
- * Writes all of a text. Of a file on a disk that has little room left a single write takes only a part, and Node.js does
- * not write the rest: it has to be asked again to say why. That is thrown. Whether there is room for more at once.
+ * Writes all data. On a nearly full disk a single write is partial, and Node.js neither writes the rest nor reports an error,
+ * so files are written in a loop, which throws. Returns false if the caller should wait for `drain`.
  */
-export function writeWhole(stream: Stream, data: string | Uint8Array): boolean {
+export function writeFully(stream: Stream, data: string | Uint8Array): boolean {
   if (!isFile(stream.fd)) return stream.write(data) !== false;
   const bytes = Buffer.from(data);
-  for (let at = 0; at < bytes.length; ) at += writeSync(stream.fd, bytes, at);
+  for (let offset = 0; offset < bytes.length; ) offset += writeSync(stream.fd, bytes, offset);
   return true;
 }
 
@@ -29,10 +29,10 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** A sentence on why nothing more can be written; undefined when its reader has what it wanted (`get pods | head`). */
-export function whyUnwritten(error: unknown): string | undefined {
+/** Returns a message for a failed write, or undefined if the reader has closed the pipe (`get pods | head`). */
+export function writeErrorMessage(error: unknown): string | undefined {
   const code = errorCode(error);
   if (code === 'EPIPE') return undefined;
-  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  return `cannot write to standard output: ${words ?? messageOf(error)}`;
+  const [, description] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  return `cannot write to standard output: ${description ?? messageOf(error)}`;
 }

@@ -1,13 +1,13 @@
-/** What a remote command reads and writes on this side: the standard streams, and the terminal behind them. */
+/** The local side of a remote command: the standard streams and their terminal. */
 import { type Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../cri/streaming/remoteCommand.ts';
 import { guardTerminal, type Input } from './table/keyboard.ts';
 
-/** The part of a terminal's input that makes it give each key. */
-type Keys = Pick<Input, 'isTTY' | 'setRawMode'>;
+/** The part of standard input that controls raw mode. */
+type KeyInput = Pick<Input, 'isTTY' | 'setRawMode'>;
 
-/** The output of this process, as far as it is a terminal. */
-interface Sized {
+/** The part of standard output that has the size of the terminal. */
+interface SizedOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -15,45 +15,45 @@ interface Sized {
   off(event: 'resize', listener: () => void): unknown;
 }
 
-/** The streams of this process. What comes from a container is passed on byte by byte: it may be anything, and steer a terminal. */
+/** The streams of this process. Output of containers is written unmodified, including escape sequences. */
 export interface CommandTerminal {
-  readonly input: Readable & Keys;
-  readonly screen: Sized;
-  /** Each resolves when there is room for more. */
+  readonly input: Readable & KeyInput;
+  readonly screen: SizedOutput;
+  /** Resolves when the stream accepts more, as does `writeErr`. */
   readonly writeOut: (data: Uint8Array) => Promise<void>;
   readonly writeErr: (data: Uint8Array) => Promise<void>;
-  /** For words of our own; they are made printable there. */
-  readonly say: (text: string) => void;
+  /** Prints a message of the command itself, with control characters escaped. */
+  readonly printMessage: (text: string) => void;
 }
 
-/** A stream for a function that writes. */
+/** Wraps a write function in a stream. */
 export const writableTo = (write: (data: Uint8Array) => Promise<void>): Writable =>
   new Writable({ write: (data: Uint8Array, _, done) => void write(data).then(() => done(), done) });
 
-/** Gives every key to the container, also those that make signals; returns how to give the terminal back. */
-export function takeKeys(input: Keys): () => void {
-  const giveBack = () => void input.setRawMode?.(false);
-  const take = () => void input.setRawMode?.(true);
-  const unguard = guardTerminal({ giveBack, take, end: giveBack });
-  take();
+/** Passes every key to the container, including those that generate signals. Returns a function that restores the terminal. */
+export function enterRawMode(input: KeyInput): () => void {
+  const leaveRawMode = () => void input.setRawMode?.(false);
+  const setRawMode = () => void input.setRawMode?.(true);
+  const unguard = guardTerminal({ release: leaveRawMode, acquire: setRawMode, close: leaveRawMode });
+  setRawMode();
   return () => {
     unguard();
-    giveBack();
+    leaveRawMode();
   };
 }
 
 /**
- * Tells the size of the terminal, now and whenever it changes, until the function that it returns is called. With `redraws`
- * it tells another one first: what is in front of it draws its screen again only when that changes.
+ * Reports the size of the terminal now and after each change, until the returned function is called. With `redraws`, first
+ * reports a different size, because a program that is attached to redraws its screen only when the size changes.
  */
-export function followSize(screen: Sized, tell: (size: TerminalSize) => void, redraws = false): () => void {
-  const now = () => {
+export function followSize(screen: SizedOutput, onSize: (size: TerminalSize) => void, redraws = false): () => void {
+  const reportSize = () => {
     const { isTTY, columns: Width, rows: Height } = screen;
-    if (isTTY && Width && Height) tell({ Width, Height });
+    if (isTTY && Width && Height) onSize({ Width, Height });
   };
   const { isTTY, columns, rows } = screen;
-  if (redraws && isTTY && columns && rows) tell({ Width: columns + 1, Height: rows + 1 });
-  now();
-  screen.on('resize', now);
-  return () => void screen.off('resize', now);
+  if (redraws && isTTY && columns && rows) onSize({ Width: columns + 1, Height: rows + 1 });
+  reportSize();
+  screen.on('resize', reportSize);
+  return () => void screen.off('resize', reportSize);
 }

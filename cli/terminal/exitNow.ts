@@ -1,13 +1,13 @@
-/** As Node.js names what works on a file system call. */
-const FILE_CALL = 'FSReq';
+/** Prefix of Node.js' names for resources of file system calls. */
+const FILE_REQUEST = 'FSReq';
 
 /**
- * Ends the process. At its end Node.js waits for the threads of its file system calls: for ever, where one hangs. So while
- * any call is under way, a shell takes the place of this process, which ends its threads, and exits with the code.
+ * Terminates the process. On exit, Node.js waits for the threads of its file system calls, which is forever if one hangs. So
+ * while a call is in progress, the process is replaced with a shell that exits with the code, because exec ends all threads.
  */
 export function exitNow(code: string | number = 0): void {
-  if (process.getActiveResourcesInfo().some((name) => name.startsWith(FILE_CALL))) {
-    // The terminal is given back.
+  if (process.getActiveResourcesInfo().some((name) => name.startsWith(FILE_REQUEST))) {
+    // Run the exit handlers, which restore the terminal.
     process.emit('exit', Number(code));
     process.execve?.('/bin/sh', ['sh', '-c', `exit ${Number(code)}`], {});
   }

@@ -1,22 +1,24 @@
 import { constants } from 'node:os';
 import { exitNow } from './exitNow.ts';
 
-/** Signals so soon after the first are the same wish to end: npm passes a terminal's Ctrl-C on a second time. */
-const ONE_WISH_MS = 2000;
+/** Signals within this time after the first count as the same request, because npm forwards a terminal's Ctrl-C once more. */
+const REPEAT_WINDOW_MS = 2000;
 
-/** What asks for an end: Ctrl-C, an init system, and the terminal that closes. */
+/** Sent by Ctrl-C, by an init system and on closing the terminal. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
- * A further signal, two seconds or more after the first, ends the process at once with 128 + its number, and so does
- * SIGQUIT; before that `atOnce` may say what is left.
+ * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that requests a graceful stop. Its reason is the signal's name.
+ * Another signal at least two seconds later, or SIGQUIT, calls `beforeExit` and exits immediately with 128 + its number.
  */
-export function endOnSignals(atOnce: () => void = () => {}): { readonly asked: AbortSignal; close(): void } {
+export function handleStopSignals(beforeExit: () => void = () => {}): {
+  readonly stopSignal: AbortSignal;
+  close(): void;
+} {
   const controller = new AbortController();
   let firstAt: number | undefined;
-  const endNow = (name: (typeof SIGNALS)[number] | 'SIGQUIT') => {
-    atOnce();
+  const stopNow = (name: (typeof SIGNALS)[number] | 'SIGQUIT') => {
+    beforeExit();
     exitNow(128 + constants.signals[name]);
   };
   const onSignal = (name: (typeof SIGNALS)[number]) => {
@@ -24,23 +26,23 @@ export function endOnSignals(atOnce: () => void = () => {}): { readonly asked: A
     if (firstAt === undefined) {
       firstAt = now;
       controller.abort(name);
-    } else if (now - firstAt >= ONE_WISH_MS) endNow(name);
+    } else if (now - firstAt >= REPEAT_WINDOW_MS) stopNow(name);
   };
   for (const name of SIGNALS) process.on(name, onSignal);
-  process.on('SIGQUIT', endNow);
+  process.on('SIGQUIT', stopNow);
   return {
-    asked: controller.signal,
+    stopSignal: controller.signal,
     close: () => {
       for (const name of SIGNALS) process.off(name, onSignal);
-      process.off('SIGQUIT', endNow);
+      process.off('SIGQUIT', stopNow);
     },
   };
 }
 
-/** Resolves when a graceful end is asked for. */
-export function askedToEnd(asked: AbortSignal): Promise<void> {
+/** Resolves when a graceful stop is requested. */
+export function untilStopRequested(stopSignal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (asked.aborted) resolve();
-    else asked.addEventListener('abort', () => resolve(), { once: true });
+    if (stopSignal.aborted) resolve();
+    else stopSignal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

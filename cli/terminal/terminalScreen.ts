@@ -1,4 +1,4 @@
-/** Something drawn on the whole of a terminal, with keys, until it is closed: whatever happens, the terminal is given back. */
+/** A full-screen view on a terminal, with keys. The terminal is restored however the process ends. */
 import { systemClock } from '../../base/clock.ts';
 import type { Output } from './liveView.ts';
 import type { Key } from './table/controls.ts';
@@ -6,45 +6,44 @@ import { guardTerminal, type Input, isForeground, openKeyboard } from './table/k
 import type { Surface } from './table/render.ts';
 import { openScreen } from './table/screen.ts';
 
-/** Shortest and longest interval between a change and the picture of it, in milliseconds. */
+/** Minimum and maximum delay between a change and the redraw, in milliseconds. */
 const MIN_DRAW_MS = 100;
 const MAX_DRAW_MS = 1_000;
 
-/** What is drawn, again at each change, and what stays of it. */
+/** The content of the screen. */
 interface Picture {
   /** The lines that fill the surface. */
   readonly frame: (surface: Surface) => readonly string[];
-  /** The lines that stay on the terminal after it; `next` says whether it will be back. */
-  readonly last: (surface: Surface, next: 'suspended' | 'closed') => readonly string[];
+  /** The lines that remain on the terminal when the screen is suspended or closed. */
+  readonly finalLines: (surface: Surface, next: 'suspended' | 'closed') => readonly string[];
   readonly onKey: (key: Key) => void;
 }
 
 export interface ScreenOptions {
   readonly input?: Input | undefined;
-  /** Whether the process is of the terminal's foreground job. */
-  readonly isInFront?: () => boolean;
+  /** Whether the process belongs to the terminal's foreground job. */
+  readonly isInForeground?: () => boolean;
 }
 
-/** A terminal tells nothing of its size where it has none: 0 columns are as good as unknown. */
+/** A terminal of unknown size reports 0 columns. */
 function surfaceOf(output: Output): Surface {
   return { width: output.columns || 80, height: output.rows || 24, colour: output.hasColors?.() ?? false };
 }
 
-/** The terminal while a picture is on it. */
 export class TerminalScreen {
   readonly #output: Output;
   readonly #picture: Picture;
-  readonly #isInFront: () => boolean;
+  readonly #isInForeground: () => boolean;
   readonly #screen: ReturnType<typeof openScreen>;
   readonly #keyboard: ReturnType<typeof openKeyboard>;
   #pending: unknown;
   #state: 'waiting' | 'drawing' | 'suspended' | 'closed' = 'waiting';
-  #end = () => {};
+  #cleanUp = () => {};
 
-  constructor(output: Output, picture: Picture, { input, isInFront = isForeground }: ScreenOptions) {
+  constructor(output: Output, picture: Picture, { input, isInForeground = isForeground }: ScreenOptions) {
     this.#output = output;
     this.#picture = picture;
-    this.#isInFront = isInFront;
+    this.#isInForeground = isInForeground;
     this.#screen = openScreen(output);
     this.#keyboard = openKeyboard(input, (key) => {
       picture.onKey(key);
@@ -56,17 +55,17 @@ export class TerminalScreen {
     return this.#state === 'drawing';
   }
 
-  /** Whether the terminal is as it was found: what is written to it then stays. */
-  get isPlain(): boolean {
+  /** Whether the terminal is in its original state, so that output written to it remains visible. */
+  get isUntouched(): boolean {
     return this.#state === 'waiting' || this.#state === 'closed';
   }
 
-  /** Takes the terminal, or as soon as the process is in its foreground. */
+  /** Draws on the terminal as soon as the process is in the foreground. */
   open(): void {
     const unguard = guardTerminal({
-      giveBack: () => this.#leave('suspended'),
-      take: () => this.#take(),
-      end: () => this.#leave('closed'),
+      release: () => this.#release('suspended'),
+      acquire: () => this.#acquire(),
+      close: () => this.#release('closed'),
     });
     const onResize = () => {
       this.#screen.clear();
@@ -74,19 +73,19 @@ export class TerminalScreen {
     };
     this.#output.on?.('resize', onResize);
     this.#state = 'suspended';
-    this.#take();
-    this.#end = () => {
+    this.#acquire();
+    this.#cleanUp = () => {
       this.#output.off?.('resize', onResize);
       systemClock.clearTimeout(this.#pending);
-      this.#leave('closed');
+      this.#release('closed');
       unguard();
       this.#keyboard.close();
     };
   }
 
-  /** Draws what has changed, with what else changes shortly: the more parts a picture is computed from, the less often. */
-  drawSoon(parts = 0): void {
-    const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, parts));
+  /** Schedules a redraw that combines all changes until then. The delay grows with the number of actors to draw. */
+  drawSoon(actorCount = 0): void {
+    const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, actorCount));
     this.#pending ??= systemClock.setTimeout(() => {
       this.#pending = undefined;
       this.#draw();
@@ -94,30 +93,30 @@ export class TerminalScreen {
   }
 
   close(): void {
-    this.#end();
-    this.#end = () => {};
+    this.#cleanUp();
+    this.#cleanUp = () => {};
     this.#state = 'closed';
   }
 
   #draw(): void {
-    if (this.#state === 'suspended') this.#take();
+    if (this.#state === 'suspended') this.#acquire();
     if (this.#state === 'drawing') this.#screen.draw(this.#picture.frame(surfaceOf(this.#output)));
   }
 
-  #take(): void {
-    // In the background it would be stopped for it: it takes the terminal when it is brought back.
-    if (this.isPlain || !this.#isInFront()) return;
+  #acquire(): void {
+    // In the background, the kernel would stop the process (SIGTTOU). It acquires the terminal when it is resumed.
+    if (this.isUntouched || !this.#isInForeground()) return;
     this.#state = 'drawing';
-    this.#keyboard.take();
-    this.#screen.take();
+    this.#keyboard.acquire();
+    this.#screen.enter();
     this.#draw();
   }
 
-  #leave(next: 'suspended' | 'closed'): void {
+  #release(next: 'suspended' | 'closed'): void {
     if (this.#state === 'drawing') {
-      this.#screen.giveBack();
-      this.#keyboard.giveBack();
-      const last = this.#picture.last(surfaceOf(this.#output), next);
+      this.#screen.leave();
+      this.#keyboard.release();
+      const last = this.#picture.finalLines(surfaceOf(this.#output), next);
       if (last.length > 0) this.#output.write(`${last.join('\n')}\n`);
     }
     this.#state = next;

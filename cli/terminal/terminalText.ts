@@ -1,57 +1,57 @@
-/** What a container has written, as a terminal may have it: it may colour its text, and do nothing else. */
+/** Removes all escape sequences but colours from the output of containers. */
 import { printable } from '../../base/printable.ts';
 
 const ESC = '\u001b';
-/** What sets colours and the like, and a line break as terminals write it. */
-const HARMLESS = new RegExp(`(${ESC}\\[[0-9;:]{0,64}m|\r\n)`);
-/** What may become such with the text that follows. */
-const BEGUN = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\r)$`);
+/** A sequence that sets colours or text attributes, or a CR LF. */
+const ALLOWED_SEQUENCE = new RegExp(`(${ESC}\\[[0-9;:]{0,64}m|\r\n)`);
+/** A prefix of an allowed sequence at the end of a chunk. */
+const INCOMPLETE_SEQUENCE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|\r)$`);
 const RESET = `${ESC}[0m`;
-/** What ends all colours before it sets any. */
-const RESETS = /^.\[(?:0*(?:[;:]|m))/;
-/** So many settings are known at most that hold at a time. */
-const MOST_SETTINGS = 16;
+/** A sequence that resets all attributes first. */
+const STARTS_WITH_RESET = /^.\[(?:0*(?:[;:]|m))/;
+/** Maximum number of active sequences that are repeated for the next chunk. */
+const MAX_SEQUENCES = 16;
 
 export class TerminalText {
   readonly #decoder = new TextDecoder();
-  #held = '';
-  /** The colours that hold, as they were set. */
+  #buffered = '';
+  /** The sequences that set the current colours. */
   #colours: readonly string[] = [];
 
   /**
-   * Takes bytes that may end within a character or a sequence; gives what can be printed of them. Between two parts the
-   * terminal has its own colours: nothing may follow, and other texts may come in between.
+   * Returns the printable text of a chunk, which may end within a character or a sequence. The colours are reset at the end
+   * and restored in the next chunk, because other text may be printed in between.
    */
-  take(bytes: Uint8Array): string {
-    const text = this.#held + this.#decoder.decode(bytes, { stream: true });
-    const begun = BEGUN.exec(text)?.index ?? text.length;
-    this.#held = text.slice(begun);
-    return this.#coloured(text.slice(0, begun));
+  push(bytes: Uint8Array): string {
+    const text = this.#buffered + this.#decoder.decode(bytes, { stream: true });
+    const incompleteAt = INCOMPLETE_SEQUENCE.exec(text)?.index ?? text.length;
+    this.#buffered = text.slice(incompleteAt);
+    return this.#withColours(text.slice(0, incompleteAt));
   }
 
-  /** The rest. */
-  end(): string {
-    const text = this.#coloured(this.#held + this.#decoder.decode());
-    this.#held = '';
+  /** Returns the incomplete rest. */
+  flush(): string {
+    const text = this.#withColours(this.#buffered + this.#decoder.decode());
+    this.#buffered = '';
     return text;
   }
 
-  #coloured(text: string): string {
+  #withColours(text: string): string {
     if (text === '') return '';
-    const before = this.#colours.join('');
-    const shown = this.#shown(text);
-    return `${before}${shown}${this.#colours.length > 0 ? RESET : ''}`;
+    const colours = this.#colours.join('');
+    const sanitized = this.#sanitize(text);
+    return `${colours}${sanitized}${this.#colours.length > 0 ? RESET : ''}`;
   }
 
-  #shown(text: string): string {
-    // Every second part is what stood between the others.
-    const parts = text.split(HARMLESS).map((part, at) => ({ part, isHarmless: at % 2 === 1 }));
-    for (const { part, isHarmless } of parts) if (isHarmless && part.startsWith(ESC)) this.#set(part);
-    return parts.map(({ part, isHarmless }) => (isHarmless ? part : printable(part))).join('');
+  #sanitize(text: string): string {
+    // Splitting by a group puts the allowed sequences at the odd indices.
+    const parts = text.split(ALLOWED_SEQUENCE).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
+    for (const { part, isAllowed } of parts) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
+    return parts.map(({ part, isAllowed }) => (isAllowed ? part : printable(part))).join('');
   }
 
-  #set(setting: string): void {
-    const kept = RESETS.test(setting) ? [] : this.#colours;
-    this.#colours = /^.\[[0;:]*m$/.test(setting) ? [] : [...kept, setting].slice(-MOST_SETTINGS);
+  #applySequence(sequence: string): void {
+    const previous = STARTS_WITH_RESET.test(sequence) ? [] : this.#colours;
+    this.#colours = /^.\[[0;:]*m$/.test(sequence) ? [] : [...previous, sequence].slice(-MAX_SEQUENCES);
   }
 }

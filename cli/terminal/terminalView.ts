@@ -1,16 +1,16 @@
 import { every, systemClock } from '../../base/clock.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
-import { INITIAL_CONTROLS, type Key, pressed } from './table/controls.ts';
-import { type Frame, renderFrame, renderLast, type Scene, type Surface } from './table/render.ts';
+import { controlsAfterKey, INITIAL_CONTROLS, type Key } from './table/controls.ts';
+import { type Frame, renderFinal, renderFrame, type Scene, type Surface } from './table/render.ts';
 import { type ScreenOptions, TerminalScreen } from './terminalScreen.ts';
 
-/** It is drawn once a second even without a change, for the times shown. */
-const TICK_MS = 1000;
-/** So many of the last lines are kept for the log's page and for the end. */
-const KEPT_LINES = 1000;
+/** The screen is redrawn periodically because it shows elapsed times. */
+const REDRAW_INTERVAL_MS = 1000;
+/** Number of lines retained for the log page and for the output after closing. */
+const MAX_LOG_LINES = 1000;
 
-/** The lines that stay: told at once while the terminal is not taken, and again where the table has covered them. */
+/** Lines that are printed again after the table that covered them has closed. */
 interface Scrollback {
   add(text: string): void;
   readonly lines: () => readonly string[];
@@ -21,13 +21,13 @@ function createScrollback(): Scrollback {
   return {
     add: (text) => {
       lines.push(...text.replace(/\n$/, '').split('\n'));
-      lines.splice(0, lines.length - KEPT_LINES);
+      lines.splice(0, lines.length - MAX_LOG_LINES);
     },
     lines: () => lines,
   };
 }
 
-/** The table on the whole terminal, redrawn in place, with keys; what was printed stays on the terminal after it. */
+/** Creates the full-screen table. Printed lines are on the terminal again after it closes. */
 export const terminalView = (output: Output, options: ScreenOptions): LiveView => new TerminalView(output, options);
 
 class TerminalView implements LiveView {
@@ -38,31 +38,31 @@ class TerminalView implements LiveView {
   #frame: Frame = { lines: [], room: 0, total: 0 };
   #agent: AgentPort | undefined;
   #page: string | undefined;
-  /** The pods, containers and volumes of the last picture. All of them are looked at for the next one. */
-  #actors = 0;
-  #end = () => {};
+  /** The number of pods, containers and volumes in the last frame, which determines the cost of the next one. */
+  #actorCount = 0;
+  #stopRedrawing = () => {};
 
   constructor(output: Output, options: ScreenOptions) {
     this.#output = output;
     const picture = {
       frame: (surface: Surface) => this.#draw(surface),
-      last: (surface: Surface, next: 'suspended' | 'closed') => this.#last(surface, next),
+      finalLines: (surface: Surface, next: 'suspended' | 'closed') => this.#finalLines(surface, next),
       onKey: (key: Key) => {
-        this.#controls = pressed(this.#controls, key, this.#frame);
+        this.#controls = controlsAfterKey(this.#controls, key, this.#frame);
       },
     };
     this.#screen = new TerminalScreen(output, picture, options);
   }
 
   print(text: string): void {
-    if (this.#screen.isPlain) this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
+    if (this.#screen.isUntouched) this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
     else this.#log.add(text);
-    if (this.#screen.isDrawing) this.#screen.drawSoon(this.#actors);
+    if (this.#screen.isDrawing) this.#screen.drawSoon(this.#actorCount);
   }
 
   follow(agent: AgentPort): void {
     this.#agent = agent;
-    this.#end = this.#drawWhenChanged(agent);
+    this.#stopRedrawing = this.#redrawOnChanges(agent);
     this.#screen.open();
   }
 
@@ -72,19 +72,19 @@ class TerminalView implements LiveView {
   }
 
   close(): void {
-    this.#end();
-    this.#end = () => {};
+    this.#stopRedrawing();
+    this.#stopRedrawing = () => {};
     this.#screen.close();
   }
 
-  /** Until the function that it gives is called. */
-  #drawWhenChanged(agent: AgentPort): () => void {
-    const soon = () => this.#screen.drawSoon(this.#actors);
-    const unsubscribe = agent.subscribe(soon);
-    const stopTicking = every(systemClock, TICK_MS, soon);
+  /** Redraws on changes until the returned function is called. */
+  #redrawOnChanges(agent: AgentPort): () => void {
+    const redraw = () => this.#screen.drawSoon(this.#actorCount);
+    const unsubscribe = agent.subscribe(redraw);
+    const stopTicking = every(systemClock, REDRAW_INTERVAL_MS, redraw);
     const stopAnnouncing = announceReady(agent, (line) => {
       this.#log.add(line);
-      soon();
+      redraw();
     });
     return () => {
       stopAnnouncing();
@@ -97,14 +97,14 @@ class TerminalView implements LiveView {
     const scene = this.#scene();
     if (scene === undefined) return [];
     this.#frame = renderFrame(scene, surface);
-    this.#actors = scene.pods.reduce((sum, { tree }) => sum + 1 + tree.children.length, 0);
+    this.#actorCount = scene.pods.reduce((sum, { tree }) => sum + 1 + tree.children.length, 0);
     return this.#frame.lines;
   }
 
-  /** What was told meanwhile, and the table as it is: they stay. */
-  #last(surface: Surface, next: 'suspended' | 'closed'): readonly string[] {
+  /** Returns the printed lines and the final table. */
+  #finalLines(surface: Surface, next: 'suspended' | 'closed'): readonly string[] {
     const scene = this.#scene();
-    return scene === undefined || next === 'suspended' ? [] : [...this.#log.lines(), ...renderLast(scene, surface)];
+    return scene === undefined || next === 'suspended' ? [] : [...this.#log.lines(), ...renderFinal(scene, surface)];
   }
 
   #scene(): Scene | undefined {

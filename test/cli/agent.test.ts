@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { agentAmong } from '../../cli/agent.ts';
+import { connectFirstAgent } from '../../cli/agent.ts';
 import { listeningAgents } from '../../socket/socketPath.ts';
 
 const servers: Server[] = [];
@@ -29,24 +29,26 @@ const nowhere = ['/nowhere/statelet.sock'];
 
 test('the only agent of the host needs no flag', async () => {
   const socket = await listenAt('statelet.sock');
-  expect((await agentAmong(nowhere, async () => [socket])).path).toBe(socket);
+  expect((await connectFirstAgent(nowhere, async () => [socket])).path).toBe(socket);
 });
 
 test('an agent at a default path comes before any other', async () => {
   const [usual, other] = [await listenAt('statelet.sock'), await listenAt('statelet.sock')];
-  expect((await agentAmong([usual], async () => [other, usual])).path).toBe(usual);
+  expect((await connectFirstAgent([usual], async () => [other, usual])).path).toBe(usual);
 });
 
 test('of several agents the user has to choose one', async () => {
   const sockets = [await listenAt('statelet.sock'), await listenAt('statelet.sock')];
   const [first = '', second = ''] = sockets.map((socket) => dirname(socket));
-  await expect(agentAmong(nowhere, async () => sockets)).rejects.toThrow(
+  await expect(connectFirstAgent(nowhere, async () => sockets)).rejects.toThrow(
     `several agents are running: choose one with --root-dir ${first} or --root-dir ${second}`,
   );
 });
 
 test('without any agent the paths that were tried are named', async () => {
-  await expect(agentAmong(nowhere, async () => [])).rejects.toThrow('no agent is running at /nowhere/statelet.sock');
+  await expect(connectFirstAgent(nowhere, async () => [])).rejects.toThrow(
+    'no agent is running at /nowhere/statelet.sock',
+  );
 });
 
 test('the agents of a host are found in the table of the kernel, and no other sockets', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { isPrintable } from '../../base/printable.ts';
 import { INITIAL_CONTROLS } from '../../cli/terminal/table/controls.ts';
 import { tablePrinter } from '../../cli/terminal/table/printer.ts';
-import { renderFrame, renderLast } from '../../cli/terminal/table/render.ts';
+import { renderFinal, renderFrame } from '../../cli/terminal/table/render.ts';
 import { TerminalText } from '../../cli/terminal/terminalText.ts';
 import { describePod } from '../../show/describe/pod.ts';
 import { displayWidth } from '../../show/tables/displayWidth.ts';
@@ -31,7 +31,7 @@ test('in the live table, its log and what it leaves behind, each line stays one 
   const pages = (['table', 'log', 'help'] as const).flatMap(
     (page) => renderFrame({ ...scene, controls: { ...INITIAL_CONTROLS, page } }, surface).lines,
   );
-  for (const line of [...pages, ...renderLast(scene, surface)]) {
+  for (const line of [...pages, ...renderFinal(scene, surface)]) {
     expect([line, isPrintable(line), line.includes('\n')]).toEqual([line, true, false]);
     expect(displayWidth(line)).toBeLessThanOrEqual(100);
   }
@@ -70,7 +70,7 @@ test('in a description', () => {
 
 test('in a log that goes to a terminal, each line of which may have its colours', () => {
   const text = new TerminalText();
-  const shown = `${text.take(Buffer.from(`\x1b[1m${HOSTILE}\n`))}${text.end()}`;
+  const shown = `${text.push(Buffer.from(`\x1b[1m${HOSTILE}\n`))}${text.flush()}`;
   expect(isPrintable(shown.replace('\x1b[1m', '').replace('\x1b[0m', ''))).toBe(true);
   expect(shown).toContain('\x1b[1m^[[2J^[]0;title\\x07\\u009b31m\\u202egpj');
 });

@@ -324,9 +324,7 @@ describe('get and explain ask the running agent', () => {
       /^statelet: --types: Warnin unknown event type.*Warning/,
     );
     expect(await asked('get', 'events', '--for', 'node/host')).toMatch(/^statelet: node: unknown kind of resource/);
-    expect(await asked('get', 'pods', '--types', 'Normal')).toBe(
-      'statelet: --types: only events can be chosen by it\n',
-    );
+    expect(await asked('get', 'pods', '--types', 'Normal')).toBe('statelet: --types: supported only for events\n');
     expect(await asked('get', 'events', 'none')).toBe('statelet: events "none" not found\n');
     expect(await asked('describe', 'pod', 'none')).toBe('statelet: pods "none" not found\n');
     expect(await asked('get', 'events', '--for', 'pod/none')).toBe('No events found for pod/none\n');

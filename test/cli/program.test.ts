@@ -110,14 +110,11 @@ describe('get', () => {
     [['get', 'pod/web', 'db'], 'pod/web db: expected pod or pod/NAME'],
     [['get', 'pod/'], 'pod/: expected pod or pod/NAME'],
     [['get', 'no', '-w'], '--watch: nodes cannot be watched'],
-    [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
-    [['get', 'events', '--filter', 'web'], '--filter: only actors can be chosen by it'],
-    [
-      ['get', 'actors', '-l', 'app'],
-      '--selector, --field-selector: actors are no objects of Kubernetes; use words of a filter',
-    ],
-    [['get', 'actors/web'], 'actors/web: expected actors, and words of a filter'],
-    [['get', 'actors', '--for', 'pod/web'], '--for: only events can be chosen by it'],
+    [['get', 'pods', '--types', 'Warning'], '--types: supported only for events'],
+    [['get', 'events', '--filter', 'web'], '--filter: supported only for actors'],
+    [['get', 'actors', '-l', 'app'], '--selector, --field-selector: actors are not Kubernetes objects: use a filter'],
+    [['get', 'actors/web'], 'actors/web: expected actors and a filter'],
+    [['get', 'actors', '--for', 'pod/web'], '--for: supported only for events'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startOwnContainerd } from '../../cli/commands/run/ownRuntime.ts';
+import { startPrivateContainerd } from '../../cli/commands/run/privateRuntime.ts';
 import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
 
 jest.setTimeout(60_000);
@@ -56,7 +56,7 @@ describe('is named in one sentence, with exit code 1', () => {
   test('the directory of the private containerd', async () => {
     const file = fileAt('containerd');
     await expect(
-      startOwnContainerd(file, { onProgress: () => {}, asked: new AbortController().signal }),
+      startPrivateContainerd(file, { onProgress: () => {}, stopSignal: new AbortController().signal }),
     ).rejects.toThrow(`${file}: expected a directory, found a file`);
   });
 });

@@ -202,7 +202,7 @@ describe('`statelet down`', () => {
     await node.running('web');
     const { code, out } = await down();
     expect(code).toBe(0);
-    expect(out).toContain(`asking "statelet up" (process ${up.pid}) to stop`);
+    expect(out).toContain(`stopping "statelet up" (process ${up.pid}): its pods terminate gracefully`);
     expect(await up.ended).toBe(0);
     expect(existsSync(last)).toBe(true);
   });

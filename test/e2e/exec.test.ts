@@ -49,7 +49,7 @@ function terminal(input: Readable = Readable.from([])) {
     writeErr: async (data) => {
       kept.err += Buffer.from(data);
     },
-    say: (text) => {
+    printMessage: (text) => {
       kept.said += text;
     },
   };

@@ -76,7 +76,7 @@ test('after a crash and another agent one dead container is kept of each, and wh
   expect(await statelet('delete', 'pod/crash', '--root-dir', node.rootDir)).toEqual({
     code: 1,
     out: '',
-    err: `statelet: pod/${name} is a static pod: remove ${join(node.manifests, 'crash.yaml')} to end it\n`,
+    err: `statelet: pod/${name} is a static pod: remove ${join(node.manifests, 'crash.yaml')} to terminate it\n`,
   });
   node.agent.kill('SIGKILL');
   await node.agent.ended;

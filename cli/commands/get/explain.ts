@@ -1,8 +1,8 @@
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { PodPart } from '../../../show/explain/explainPart.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { asText } from '../../output/output.ts';
-import { KINDS, resourceOf, unknownKind } from './resource.ts';
+import { KINDS, parseResource, unknownKind } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
@@ -16,8 +16,8 @@ export interface ExplainOptions {
 
 const POD_KINDS: readonly string[] = KINDS.pods;
 
-/** The pod's name of `pod/NAME`, `pod NAME` or plain `NAME`. */
-export function podNameOf(words: readonly string[]): string {
+/** Parses `pod/NAME`, `pod NAME` or `NAME`. */
+export function parsePodName(words: readonly string[]): string {
   const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
   if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
@@ -26,30 +26,30 @@ export function podNameOf(words: readonly string[]): string {
   return name;
 }
 
-/** The node that `node`, `node/NAME` or `node NAME` means; undefined when the words mean a pod. */
-export function nodeOf(words: readonly string[]): { readonly name?: string } | undefined {
+/** Parses `node`, `node/NAME` or `node NAME`. Undefined if the arguments name a pod. */
+export function parseNodeArgument(words: readonly string[]): { readonly name?: string } | undefined {
   const [kind = ''] = words.flatMap((word) => word.split('/'));
-  return KINDS.nodes.some((known) => known === kind) ? resourceOf(words, ['nodes']) : undefined;
+  return KINDS.nodes.some((known) => known === kind) ? parseResource(words, ['nodes']) : undefined;
 }
 
-/** The resource that explains the node; undefined when the words mean a pod. */
-export function nodeResourceOf(words: readonly string[]): string | undefined {
-  const node = nodeOf(words);
+/** Returns the path of the node's explanation, or undefined if the arguments name a pod. */
+export function nodeResource(words: readonly string[]): string | undefined {
+  const node = parseNodeArgument(words);
   if (node === undefined) return undefined;
   return node.name === undefined ? '/explain/node' : `/explain/node/${encodeURIComponent(node.name)}`;
 }
 
-/** Prints why a pod, or the node itself, is in the state it is in. */
+/** Prints why a pod or the node is in its current state. */
 export async function explain(
   words: readonly string[],
   options: ExplainOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const part = partOf(options);
-  const node = nodeResourceOf(words);
+  const part = selectedPart(options);
+  const node = nodeResource(words);
   if (node !== undefined && part) throw new ConfigError(`--${part.kind}: a node has none, expected pod/NAME`);
-  const resource = node ?? `${podResourceOf(words, options)}${partPath(part)}`;
-  const agent = await agentNamed(options);
+  const resource = node ?? `${podResource(words, options)}${partPath(part)}`;
+  const agent = await connectAgent(options);
   if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
   else write(await agent.text(resource, terminalWidth()));
 }
@@ -58,8 +58,8 @@ export async function explain(
 export const terminalWidth = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
 
-/** The part of a pod that the flags ask for; undefined for the pod itself. */
-export function partOf({ container, volume }: Pick<ExplainOptions, 'container' | 'volume'>): PodPart | undefined {
+/** Returns the container or volume that the flags select, or undefined for the whole pod. */
+export function selectedPart({ container, volume }: Pick<ExplainOptions, 'container' | 'volume'>): PodPart | undefined {
   if (container !== undefined && volume !== undefined) {
     throw new ConfigError('--volume: cannot be used together with --container');
   }
@@ -67,11 +67,11 @@ export function partOf({ container, volume }: Pick<ExplainOptions, 'container' |
   return volume === undefined ? undefined : { kind: 'volume', name: volume };
 }
 
-/** Where below its pod a part is explained. */
+/** Returns the path of a part's explanation, relative to its pod. */
 const partPath = (part: PodPart | undefined): string =>
   part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 
-function podResourceOf(words: readonly string[], { namespace }: ExplainOptions): string {
-  const where = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-  return `/explain${where}/pods/${encodeURIComponent(podNameOf(words))}`;
+function podResource(words: readonly string[], { namespace }: ExplainOptions): string {
+  const namespacePath = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `/explain${namespacePath}/pods/${encodeURIComponent(parsePodName(words))}`;
 }

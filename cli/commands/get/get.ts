@@ -7,11 +7,11 @@ import { findPodsByName, haveDuplicateNames } from '../../../show/tables/podsByN
 import { podTable } from '../../../show/tables/table.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../../../socket/manifestProblems.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import { readNode, readPodList, readWatchEvent } from './readPods.ts';
-import { type SelectionOptions, selection } from './selection.ts';
+import { createSelection, type SelectionOptions } from './selection.ts';
 
 export interface GetOptions extends SelectionOptions {
   readonly name?: string;
@@ -28,24 +28,24 @@ type Write = (text: string) => unknown;
 
 type Node = Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'>;
 
-/** What is asked for of pods, and in which form; every mistake in it shows before any agent is asked. */
-interface Asked {
+/** The validated options of `get pods`. They are validated before the first request to the agent. */
+interface PodQuery {
   readonly options: GetOptions;
   readonly isSelected: (pod: Pod) => boolean;
   readonly format: ObjectFormat;
   readonly write: Write;
 }
 
-function wanted(pods: readonly Pod[], { options, isSelected }: Asked): Pod[] {
+function selectPods(pods: readonly Pod[], { options, isSelected }: PodQuery): Pod[] {
   const { name, namespace, allNamespaces } = options;
-  const there = pods.filter(({ metadata }) => {
+  const inNamespace = pods.filter(({ metadata }) => {
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
   });
-  return (name === undefined ? there : findPodsByName(name, there)).filter(isSelected);
+  return (name === undefined ? inNamespace : findPodsByName(name, inNamespace)).filter(isSelected);
 }
 
-/** Prints pods as they come, in the form that was asked for. */
-function podPrinter(node: Node, { options, format, write }: Asked, pods: readonly Pod[]) {
+/** Creates a function that prints pods in the requested format. */
+function podPrinter(node: Node, { options, format, write }: PodQuery, pods: readonly Pod[]) {
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
   const uids = haveDuplicateNames(pods);
   const { wide, headers } = { wide: false, headers: true, ...format };
@@ -53,54 +53,56 @@ function podPrinter(node: Node, { options, format, write }: Asked, pods: readonl
   if (format.kind === 'table' && node.simulated) write('SIMULATED runtime: no real containers run\n');
   const table = (each: readonly Pod[]) => {
     const [header = [], ...lines] = podTable(each, { wide, now: systemClock.now() });
-    const around = (namespace: string, cells: readonly string[], uid: string) => [
+    const withOptionalColumns = (namespace: string, cells: readonly string[], uid: string) => [
       ...(namespaces ? [namespace] : []),
       ...cells,
       ...(uids ? [uid] : []),
     ];
-    const rows = each.map(({ metadata }, index) => around(metadata.namespace, lines[index] ?? [], metadata.uid));
-    printer.print(around('NAMESPACE', header, 'UID'), rows);
+    const rows = each.map(({ metadata }, index) =>
+      withOptionalColumns(metadata.namespace, lines[index] ?? [], metadata.uid),
+    );
+    printer.print(withOptionalColumns('NAMESPACE', header, 'UID'), rows);
   };
   return objectPrinter(format, { nameOf: ({ metadata }) => `pod/${metadata.name}`, table }, write);
 }
 
-/** The watch's events after what was listed: a pod that is the same as in the list is not printed twice. */
+/** Prints the changes of a watch. The initial event of a pod that is unchanged since the list is skipped. */
 async function printChanges(
   events: AsyncGenerator<unknown>,
-  asked: Asked,
+  query: PodQuery,
   listed: readonly Pod[],
   print: (pods: Pod[]) => Promise<void>,
 ) {
-  const known = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
-  const selected = new Set(known.keys());
+  const listedPods = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
+  const selected = new Set(listedPods.keys());
   for await (const line of events) {
     const { type, pod } = readWatchEvent(line);
     const { uid } = pod.metadata;
-    const isKnown = type === 'ADDED' && known.get(uid) === JSON.stringify(pod);
-    known.delete(uid);
-    if (isKnown) continue;
-    const isWanted = wanted([pod], asked).length > 0;
-    // One that is no longer selected is told once more, as by the watch of an API server.
-    if (isWanted || selected.has(uid)) await print([pod]);
-    if (isWanted) selected.add(uid);
+    const isListed = type === 'ADDED' && listedPods.get(uid) === JSON.stringify(pod);
+    listedPods.delete(uid);
+    if (isListed) continue;
+    const isSelected = selectPods([pod], query).length > 0;
+    // Like the watch of an API server, print a pod once more when it no longer matches the selector.
+    if (isSelected || selected.has(uid)) await print([pod]);
+    if (isSelected) selected.add(uid);
     else selected.delete(uid);
   }
 }
 
-/** No pod of this name: what is wrong with its manifest, if it has one. */
+/** Creates the error for a missing pod. If its manifest was rejected, the message says why. */
 function notFound(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
-  const place = { node: node.name, namespace: allNamespaces ? undefined : namespace };
-  const refused = problemsOf(name, place, node.problems);
-  const why = refused.length > 0 ? `; its manifest was rejected: ${refused.join('; ')}` : '';
+  const scope = { node: node.name, namespace: allNamespaces ? undefined : namespace };
+  const problems = problemsOf(name, scope, node.problems);
+  const why = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : '';
   return new NodeFailure('NotFound', `pods "${name}" not found${why}`);
 }
 
-/** Manifests that are not used have no object to be shown in the list: they are told beside it, all of them. */
-function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: GetOptions): void {
-  const told = problems.filter((problem) => mayBeIn(allNamespaces ? undefined : namespace, problem));
-  if (name !== undefined || told.length === 0) return;
-  const files = new Set(told.map(({ file }) => file)).size;
-  const lines = told.map((problem) => `  ${problemSentence(problem)}\n`).join('');
+/** Prints the rejected manifests to standard error, because they have no objects to list. */
+function printRejectedManifests({ problems }: Node, { name, namespace, allNamespaces }: GetOptions): void {
+  const rejected = problems.filter((problem) => mayBeIn(allNamespaces ? undefined : namespace, problem));
+  if (name !== undefined || rejected.length === 0) return;
+  const files = new Set(rejected.map(({ file }) => file)).size;
+  const lines = rejected.map((problem) => `  ${problemSentence(problem)}\n`).join('');
   process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
 }
 
@@ -112,25 +114,25 @@ function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: No
   process.stderr.write(`warnings about the manifests of pending pods:\n${lines.map((line) => `  ${line}\n`).join('')}`);
 }
 
-/** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
+/** Prints the running agent's pods like kubectl, and with `watch` every change until the agent stops. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
-  const isSelected = selection<Pod>(options, podFields);
-  const asked: Asked = { options, isSelected, format: await readFormat(options), write };
-  const agent = await agentNamed(options);
-  // Before the list, so that what happens after it is told.
+  const isSelected = createSelection<Pod>(options, podFields);
+  const query: PodQuery = { options, isSelected, format: await readFormat(options), write };
+  const agent = await connectAgent(options);
+  // Start the watch before the list, so that no change in between is missed.
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
-  const pods = wanted(readPodList(await agent.json('/api/v1/pods')), asked);
+  const pods = selectPods(readPodList(await agent.json('/api/v1/pods')), query);
   const node = readNode(await agent.json('/node'));
   if (pods.length === 0 && options.name !== undefined && !options.watch) throw notFound(options.name, node, options);
-  const { format } = asked;
+  const { format } = query;
   if (format.kind === 'text' && !options.watch) {
     const shown = options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods);
     return void write(await format.textOf(shown));
   }
   if (pods.length === 0 && format.kind !== 'names') process.stderr.write('No resources found\n');
-  const print = podPrinter(node, asked, pods);
+  const print = podPrinter(node, query, pods);
   if (pods.length > 0) await print(pods);
-  tellRefused(node, options);
+  printRejectedManifests(node, options);
   if (format.kind === 'table') writePendingWarnings(pods, node);
-  if (events) await printChanges(events, asked, pods, print);
+  if (events) await printChanges(events, query, pods, print);
 }

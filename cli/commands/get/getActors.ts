@@ -12,66 +12,66 @@ import type { ActorRow } from '../../../show/actors/treeRows.ts';
 import { categoryOf, stableState } from '../../../show/category.ts';
 import { failureText } from '../../../show/explain/explainText.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import type { GetOptions } from './get.ts';
-import { type AnsweredActors, readActors } from './readActors.ts';
+import { type ActorsResponse, readActors } from './readActors.ts';
 
 export interface GetActorsOptions extends Omit<GetOptions, 'name' | 'selector' | 'fieldSelector'> {
-  /** As on the page; what stands on the command line besides has to hold, too. */
+  /** A filter in the syntax of the page. Actors must match it and the filter arguments. */
   readonly filter?: string;
 }
 
 type Write = (text: string) => unknown;
 
-/** What is known of who looks at it. */
-interface Looker {
-  /** The columns of the terminal; absent where there is none. */
+/** The terminal on which the list is printed. */
+interface TerminalInfo {
+  /** Columns. Undefined without a terminal. */
   readonly width?: number | undefined;
 }
 
-/** An actor in the list, with its names from its pod down. */
-interface Listed {
+/** An actor in the list, with its name relative to its namespace or the node. */
+interface ListedActor {
   readonly row: ActorRow;
   readonly name: string;
 }
 
-/** The filter of words and flag; a mistake in it shows before any agent is asked. */
-function filterOf(words: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
-  const read = parseFilter([...words, filter].join(' '));
-  if ('problem' in read) throw new ConfigError(read.problem);
-  return read.matches;
+/** Combines the filter arguments and the flag. Throws before the first request to the agent if they are invalid. */
+function parseActorFilter(words: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
+  const result = parseFilter([...words, filter].join(' '));
+  if ('problem' in result) throw new ConfigError(result.problem);
+  return result.matches;
 }
 
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
-/** The namespace of a pod has a column of its own. */
-const ownName = ({ depth, name, pod }: ActorRow, node: string): string =>
+/** Returns the name without the namespace, which has its own column. */
+const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =>
   pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;
 
-/** Those that were asked for, whatever stands above them. */
-function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActorsOptions): Listed[] {
+/** Returns the matching actors without their non-matching ancestors. */
+function listActors(actors: ActorsResponse, matches: ActorFilter, options: GetActorsOptions): ListedActor[] {
   const namespace = options.allNamespaces ? undefined : options.namespace;
   const names: string[] = [];
   return actorRows(actors, { isOpen: () => true, matches, order: 'name' }).flatMap((row) => {
-    names.splice(row.depth, names.length, ownName(row, actors.node.name));
-    const own = row.pod === undefined && row.depth > 0 ? names.slice(1) : names;
-    const isWanted = row.isMatch && (namespace === undefined || namespaceOf(row) === namespace);
-    return isWanted ? [{ row, name: own.join('/') }] : [];
+    names.splice(row.depth, names.length, nameWithoutNode(row, actors.node.name));
+    const nameParts = row.pod === undefined && row.depth > 0 ? names.slice(1) : names;
+    const isSelected = row.isMatch && (namespace === undefined || namespaceOf(row) === namespace);
+    return isSelected ? [{ row, name: nameParts.join('/') }] : [];
   });
 }
 
-const refOf = ({ row: { actor, pod } }: Listed): string => actorRef(actor, pod);
+const actorReference = ({ row: { actor, pod } }: ListedActor): string => actorRef(actor, pod);
 
-/** An actor as plain data; those below it have an item of their own. */
-function objectOfActor(each: Listed) {
+/** Converts an actor to plain data, without its children, which are separate items. */
+function objectOfActor(each: ListedActor) {
   const { actor, pod: rowPod, kind } = each.row;
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
   const { namespace, name: pod, uid } = rowPod ?? {};
   return {
     kind: 'Actor',
-    ref: refOf(each),
+    ref: actorReference(each),
     name,
     type: kind,
     machine,
@@ -89,13 +89,13 @@ function objectOfActor(each: Listed) {
   };
 }
 
-const NARROW = ['NAME', 'KIND', 'IS', 'STATE', 'UNTIL', 'AGE'];
-const WIDE = [...NARROW, 'SINCE', 'WAITING FOR', 'LAST FAILURE', 'PATH'];
-/** What names, kinds and states may be cut to for a terminal. */
-const LEAST = [12, 9, undefined, 12];
+const DEFAULT_COLUMNS = ['NAME', 'KIND', 'IS', 'STATE', 'UNTIL', 'AGE'];
+const WIDE_COLUMNS = [...DEFAULT_COLUMNS, 'SINCE', 'WAITING FOR', 'LAST FAILURE', 'PATH'];
+/** Minimum widths of names, kinds and states on a narrow terminal. */
+const MIN_WIDTHS = [12, 9, undefined, 12];
 
-/** As the cells of the table; `state` stands for the one that it is in. */
-function cellsOf(each: Listed, now: number, state = each.row.actor.state): string[] {
+/** Returns the cells of an actor's row. `state` replaces its current state. */
+function actorCells(each: ListedActor, now: number, state = each.row.actor.state): string[] {
   const { actor, kind } = each.row;
   const { since, until, waitingFor = '', lastFailure } = actor;
   return [
@@ -108,123 +108,121 @@ function cellsOf(each: Listed, now: number, state = each.row.actor.state): strin
     isoTime(since),
     waitingFor,
     lastFailure ? failureText(lastFailure) : '',
-    refOf(each),
+    actorReference(each),
   ];
 }
 
-/** What has become of an actor, in the words of a watch of Kubernetes. */
+/** The type of a watch event of Kubernetes. */
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** What a list or a watch tells of an actor. */
-interface Told {
-  readonly actor: Listed;
+/** An actor to print, with its watch event. */
+interface ActorChange {
+  readonly actor: ListedActor;
   readonly type: EventType;
   readonly now: number;
 }
 
-/** Prints actors as they come, in the form that was asked for; those that are gone as they were last. */
-type Print = (actors: readonly Listed[], now: number, type: EventType) => Promise<void>;
+/** Prints actors in the requested format. Removed actors are printed in their last state. */
+type Print = (actors: readonly ListedActor[], now: number, type: EventType) => Promise<void>;
 
 function actorPrinter(
-  first: readonly Listed[],
+  first: readonly ListedActor[],
   options: GetActorsOptions,
-  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & Looker,
+  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & TerminalInfo,
 ): Print {
-  const nameOf = ({ actor, type }: Told) => `${options.watch ? `${type} ` : ''}${refOf(actor)}`;
-  const objectOf = ({ actor, type }: Told) => ({ type, object: objectOfActor(actor) });
+  const nameOf = ({ actor, type }: ActorChange) => `${options.watch ? `${type} ` : ''}${actorReference(actor)}`;
+  const objectOf = ({ actor, type }: ActorChange) => ({ type, object: objectOfActor(actor) });
   const table = actorTable(first, options, { format, write, width });
-  const print = objectPrinter<Told>(format, { nameOf, objectOf, table }, write);
+  const print = objectPrinter<ActorChange>(format, { nameOf, objectOf, table }, write);
   return (actors, now, type) => print(actors.map((actor) => ({ actor, now, type })));
 }
 
 function actorTable(
-  first: readonly Listed[],
+  first: readonly ListedActor[],
   { allNamespaces }: GetActorsOptions,
-  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & Looker,
+  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & TerminalInfo,
 ) {
   const { wide, headers } = { wide: false, headers: true, ...format };
-  const header = wide ? WIDE : NARROW;
+  const header = wide ? WIDE_COLUMNS : DEFAULT_COLUMNS;
   const namespaces = allNamespaces || first.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
-  const before = (namespace: string) => (namespaces ? [namespace] : []);
-  const least = namespaces ? [undefined, ...LEAST] : LEAST;
-  const fit = width === undefined || wide ? undefined : { width, least };
+  const namespaceCell = (namespace: string) => (namespaces ? [namespace] : []);
+  const minWidths = namespaces ? [undefined, ...MIN_WIDTHS] : MIN_WIDTHS;
+  const fit = width === undefined || wide ? undefined : { width, minWidths };
   const printer = tablePrinter(write, { fit, headers });
-  return (told: readonly Told[]) => {
-    const rows = told.map(({ actor, type, now }) => {
-      const cells = cellsOf(actor, now, type === 'DELETED' ? 'gone' : undefined).slice(0, header.length);
-      return [...before(namespaceOf(actor.row)), ...cells];
+  return (changes: readonly ActorChange[]) => {
+    const rows = changes.map(({ actor, type, now }) => {
+      const cells = actorCells(actor, now, type === 'DELETED' ? 'gone' : undefined).slice(0, header.length);
+      return [...namespaceCell(namespaceOf(actor.row)), ...cells];
     });
-    printer.print([...before('NAMESPACE'), ...header], rows);
+    printer.print([...namespaceCell('NAMESPACE'), ...header], rows);
   };
 }
 
-/** What there is to tell of an actor: a try of a probe is no news, what it has found is. */
-function newsOf({ row: { actor } }: Listed): string {
+/** Returns a string that differs if the actor has changed. A running probe attempt is no change, but its result is. */
+function changeKey({ row: { actor } }: ListedActor): string {
   const { state, since, facts } = actor;
-  const lasting = stableState(actor);
-  return [lasting, lasting === state ? since : '', categoryOf(actor), ...facts].join();
+  const stable = stableState(actor);
+  return [stable, stable === state ? since : '', categoryOf(actor), ...facts].join();
 }
 
-/** How often the actors are looked at, in milliseconds. */
-const LOOK_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 interface Watch {
-  readonly look: () => Promise<{ found: Listed[]; now: number }>;
+  readonly poll: () => Promise<{ current: ListedActor[]; now: number }>;
   readonly print: Print;
-  readonly first: readonly Listed[];
+  readonly first: readonly ListedActor[];
 }
 
-/** Prints what changes from one look to the next, until the agent is gone. */
-async function printChanges({ look, print, first }: Watch): Promise<never> {
-  let before = new Map(first.map((each) => [each.row.actor.path, each]));
+/** Prints the changes between polls until a request to the agent fails. */
+async function printChanges({ poll, print, first }: Watch): Promise<never> {
+  let previous = new Map(first.map((each) => [each.row.actor.path, each]));
   for (;;) {
     await pause();
-    const { found, now } = await look();
-    const present = new Map(found.map((each) => [each.row.actor.path, each]));
-    const gone = [...before.values()].filter(({ row }) => !present.has(row.actor.path));
+    const { current, now } = await poll();
+    const currentByPath = new Map(current.map((each) => [each.row.actor.path, each]));
+    const gone = [...previous.values()].filter(({ row }) => !currentByPath.has(row.actor.path));
     if (gone.length > 0) await print(gone, now, 'DELETED');
-    const added = found.filter(({ row }) => !before.has(row.actor.path));
-    const isChanged = (each: Listed) => {
-      const was = before.get(each.row.actor.path);
-      return was !== undefined && newsOf(was) !== newsOf(each);
+    const added = current.filter(({ row }) => !previous.has(row.actor.path));
+    const isChanged = (each: ListedActor) => {
+      const previousActor = previous.get(each.row.actor.path);
+      return previousActor !== undefined && changeKey(previousActor) !== changeKey(each);
     };
-    const modified = found.filter(isChanged);
+    const modified = current.filter(isChanged);
     if (added.length > 0) await print(added, now, 'ADDED');
     if (modified.length > 0) await print(modified, now, 'MODIFIED');
-    before = present;
+    previous = currentByPath;
   }
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => void systemClock.setTimeout(resolve, LOOK_MS));
+const pause = (): Promise<void> => new Promise((resolve) => void systemClock.setTimeout(resolve, POLL_INTERVAL_MS));
 
-/** Why there is nothing in the list. */
-function nothingFound(actors: AnsweredActors): string {
+function emptyListText(actors: ActorsResponse): string {
   const { pods, actors: count } = countActors(actors);
   return `No actors found; there are ${count} of the node and of ${pods} ${pods === 1 ? 'pod' : 'pods'}\n`;
 }
 
-/** Prints the actors that the words ask for, and with `watch` what changes of them until the agent ends. */
+/** Prints the matching actors, and with `watch` their changes until the agent stops. */
 export async function getActors(
   words: readonly string[],
   options: GetActorsOptions,
   write: Write,
-  looker: Looker = { width: process.stdout.isTTY ? process.stdout.columns || undefined : undefined },
+  terminal: TerminalInfo = { width: process.stdout.isTTY ? process.stdout.columns || undefined : undefined },
 ): Promise<void> {
-  const matches = filterOf(words, options);
+  const matches = parseActorFilter(words, options);
   const format = await readFormat(options);
-  const agent: AgentClient = await agentNamed(options);
+  const agent: AgentClient = await connectAgent(options);
   const actors = readActors(await agent.json('/actors'));
-  const found = listed(actors, matches, options);
+  const listed = listActors(actors, matches, options);
   if (format.kind === 'text' && !options.watch) {
-    return void write(await format.textOf({ kind: 'ActorList', items: found.map(objectOfActor) }));
+    return void write(await format.textOf({ kind: 'ActorList', items: listed.map(objectOfActor) }));
   }
   if (format.kind === 'table' && actors.simulated) write('SIMULATED runtime: no real containers run\n');
-  if (found.length === 0) process.stderr.write(printable(nothingFound(actors)));
-  const print = actorPrinter(found, options, { format, write, ...looker });
-  if (found.length > 0) await print(found, actors.at, 'ADDED');
-  const look = async () => {
-    const now = readActors(await agent.json('/actors'));
-    return { found: listed(now, matches, options), now: now.at };
+  if (listed.length === 0) process.stderr.write(printable(emptyListText(actors)));
+  const print = actorPrinter(listed, options, { format, write, ...terminal });
+  if (listed.length > 0) await print(listed, actors.at, 'ADDED');
+  const poll = async () => {
+    const latest = readActors(await agent.json('/actors'));
+    return { current: listActors(latest, matches, options), now: latest.at };
   };
-  if (options.watch) await printChanges({ look, print, first: found });
+  if (options.watch) await printChanges({ poll, print, first: listed });
 }

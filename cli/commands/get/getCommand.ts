@@ -1,15 +1,15 @@
-/** `statelet get`: which kind of objects its words and flags ask for. */
+/** The command line of `statelet get`, which dispatches by kind of resource. */
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { FORMATS, FORMATS_WITH } from '../../output/format/formats.ts';
+import { FORMATS, FORMATS_WITH_ARGUMENT } from '../../output/format/formats.ts';
 import { socketOptions } from '../stream/podCommands.ts';
 import type { GetOptions } from './get.ts';
 import type { GetActorsOptions } from './getActors.ts';
 import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
-import { KINDS, type ResourceKind, resourceOf } from './resource.ts';
+import { KINDS, parseResource, type ResourceKind } from './resource.ts';
 
-/** What prints the objects of each kind. */
+/** The implementation for each kind. */
 export interface GetCommands {
   get(options: GetOptions): Promise<void>;
   getActors(filter: string[], options: GetActorsOptions): Promise<void>;
@@ -22,26 +22,26 @@ type AllOptions = GetEventsOptions & GetActorsOptions;
 /** The choices are for help and completion only; `readFormat` rejects a wrong value with a better message. */
 export function outputOption(): Option {
   const option = new Option('-o, --output <format>', 'output format');
-  option.choices([...FORMATS, ...FORMATS_WITH]).argParser(String);
+  option.choices([...FORMATS, ...FORMATS_WITH_ARGUMENT]).argParser(String);
   return option;
 }
 
-/** The flags that choose among objects of one kind are of no use for another. */
-function refuseOthersFlags(kind: ResourceKind, options: AllOptions): void {
+/** Rejects flags that have no effect for the kind. */
+function rejectUnsupportedFlags(kind: ResourceKind, options: AllOptions): void {
   const flags = [
     ['for', 'events', options.for],
     ['types', 'events', options.types],
     ['filter', 'actors', options.filter],
   ] as const;
   if (kind === 'actors' && (options.selector ?? options.fieldSelector) !== undefined) {
-    throw new ConfigError('--selector, --field-selector: actors are no objects of Kubernetes; use words of a filter');
+    throw new ConfigError('--selector, --field-selector: actors are not Kubernetes objects: use a filter');
   }
-  for (const [flag, of, value] of flags) {
-    if (value !== undefined && kind !== of) throw new ConfigError(`--${flag}: only ${of} can be chosen by it`);
+  for (const [flag, supportedKind, value] of flags) {
+    if (value !== undefined && kind !== supportedKind)
+      throw new ConfigError(`--${flag}: supported only for ${supportedKind}`);
   }
 }
 
-/** Adds `get` with its flags. */
 export function addGetCommand(program: Command, commands: GetCommands): void {
   socketOptions(
     program
@@ -69,18 +69,20 @@ export function addGetCommand(program: Command, commands: GetCommands): void {
       '--filter <words>',
       'only actors of which all words hold: state:X ns:X kind:X is:retrying "waits>30s" "changed<1m", or any text',
     )
-    .action((resource: string, given: string[], options: AllOptions) => got(commands, resource, given, options));
+    .action((resource: string, nameArguments: string[], options: AllOptions) =>
+      runGet(commands, resource, nameArguments, options),
+    );
 }
 
-function got(commands: GetCommands, resource: string, given: string[], options: AllOptions): Promise<void> {
+function runGet(commands: GetCommands, resource: string, nameArguments: string[], options: AllOptions): Promise<void> {
   const isActors = KINDS.actors.some((each) => each === resource.split('/')[0]);
-  const words = isActors ? [resource] : [resource, ...given];
-  const { kind, ...name } = resourceOf(words, ['pods', 'nodes', 'events', 'actors']);
-  refuseOthersFlags(kind, options);
-  if (isActors && 'name' in name) throw new ConfigError(`${resource}: expected actors, and words of a filter`);
-  if (isActors) return commands.getActors(given, options);
-  const named = { ...options, ...name };
-  if (kind === 'events') return commands.getEvents(named);
+  const words = isActors ? [resource] : [resource, ...nameArguments];
+  const { kind, ...name } = parseResource(words, ['pods', 'nodes', 'events', 'actors']);
+  rejectUnsupportedFlags(kind, options);
+  if (isActors && 'name' in name) throw new ConfigError(`${resource}: expected actors and a filter`);
+  if (isActors) return commands.getActors(nameArguments, options);
+  const namedOptions = { ...options, ...name };
+  if (kind === 'events') return commands.getEvents(namedOptions);
   if (kind === 'nodes' && options.watch) throw new ConfigError('--watch: nodes cannot be watched');
-  return kind === 'nodes' ? commands.getNodes(named) : commands.get(named);
+  return kind === 'nodes' ? commands.getNodes(namedOptions) : commands.get(namedOptions);
 }

@@ -1,4 +1,4 @@
-/** `get events`: what happened on the node in the last hour. */
+/** `get events`: the events of the last hour. */
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { printable } from '../../../base/printable.ts';
@@ -9,50 +9,51 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import { suggestion } from '../../../node/config/fields.ts';
 import { matchesName } from '../../../show/tables/podsByName.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
-import { podNameOf } from './explain.ts';
+import { parsePodName } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import { readEvent, readEventList } from './readEvents.ts';
-import { readNode, readWatched } from './readPods.ts';
-import { selection } from './selection.ts';
+import { readNode, readWatchLine } from './readPods.ts';
+import { createSelection } from './selection.ts';
 
 export interface GetEventsOptions extends GetOptions {
-  /** Only those about this object: `pod/NAME`. */
+  /** Only events about this object, `pod/NAME`. */
   readonly for?: string;
-  /** Only those of these types, separated by commas. */
+  /** Only events of these types, separated by commas. */
   readonly types?: string;
 }
 
 type Write = (text: string) => unknown;
-type Wanted = (event: CoreEvent) => boolean;
+type EventFilter = (event: CoreEvent) => boolean;
 
-const TYPES = ['Normal', 'Warning'];
-const PATH = '/api/v1/events';
+const EVENT_TYPES = ['Normal', 'Warning'];
+const EVENTS_PATH = '/api/v1/events';
 
-function typesOf(types: string | undefined): readonly string[] {
-  const named = types?.split(',') ?? TYPES;
-  return named.map((name) => {
-    const type = TYPES.find((known) => known.toLowerCase() === name.trim().toLowerCase());
-    if (type === undefined) throw new ConfigError(`--types: ${name} unknown event type${suggestion(name, TYPES)}`);
+function parseEventTypes(types: string | undefined): readonly string[] {
+  const names = types?.split(',') ?? EVENT_TYPES;
+  return names.map((name) => {
+    const type = EVENT_TYPES.find((eventType) => eventType.toLowerCase() === name.trim().toLowerCase());
+    if (type === undefined)
+      throw new ConfigError(`--types: ${name} unknown event type${suggestion(name, EVENT_TYPES)}`);
     return type;
   });
 }
 
-/** Which events are asked for; every mistake in what was asked shows here, before any agent is. */
-function wantedEvents(options: GetEventsOptions): Wanted {
-  const types = typesOf(options.types);
-  const about = options.for === undefined ? undefined : podNameOf([options.for]);
+/** Creates the filter from the options. Throws before the first request to the agent if an option is invalid. */
+function createEventFilter(options: GetEventsOptions): EventFilter {
+  const types = parseEventTypes(options.types);
+  const podName = options.for === undefined ? undefined : parsePodName([options.for]);
   const namespace = options.allNamespaces ? undefined : options.namespace;
-  const isSelected = selection<CoreEvent>(options, eventFields);
+  const isSelected = createSelection<CoreEvent>(options, eventFields);
   return (event) => {
     const { type, metadata, involvedObject, source } = event;
     return (
       types.includes(type) &&
       (namespace === undefined || metadata.namespace === namespace) &&
       (options.name === undefined || metadata.name === options.name) &&
-      (about === undefined || isAbout(about, involvedObject, source.host)) &&
+      (podName === undefined || isAbout(podName, involvedObject, source.host)) &&
       isSelected(event)
     );
   };
@@ -61,7 +62,7 @@ function wantedEvents(options: GetEventsOptions): Wanted {
 const isAbout = (pod: string, { kind, name, uid }: CoreEvent['involvedObject'], node: string): boolean =>
   kind === 'Pod' && (uid === pod || matchesName(pod, name, node));
 
-/** Prints events as they come, in the form that was asked for. */
+/** Creates a function that prints events in the requested format. */
 async function eventPrinter(
   agent: AgentClient,
   { allNamespaces = false }: GetEventsOptions,
@@ -75,51 +76,51 @@ async function eventPrinter(
   const printer = tablePrinter(write, { headers });
   const table = (each: readonly CoreEvent[]) => {
     const [header = [], ...rows] = eventTable(each, { wide, now: systemClock.now() });
-    const named = rows.map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
-    printer.print(allNamespaces ? ['NAMESPACE', ...header] : header, allNamespaces ? named : rows);
+    const rowsWithNamespace = rows.map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
+    printer.print(allNamespaces ? ['NAMESPACE', ...header] : header, allNamespaces ? rowsWithNamespace : rows);
   };
   return objectPrinter(format, { nameOf: ({ metadata }) => `event/${metadata.name}`, table }, write);
 }
 
-/** What a list without anything in it says. */
-function nothingFound({ name, for: about }: GetEventsOptions): string {
+/** Throws if an event was requested by name. */
+function emptyListText({ name, for: about }: GetEventsOptions): string {
   if (name !== undefined) throw new NodeFailure('NotFound', `events "${name}" not found`);
   return about === undefined ? 'No events found\n' : `No events found for ${about}\n`;
 }
 
-/** Prints the running agent's events like kubectl does, and with `watch` every one until the agent ends. */
+/** Prints the running agent's events like kubectl, and with `watch` new ones until the agent stops. */
 export async function getEvents(options: GetEventsOptions, write: Write): Promise<void> {
-  const isWanted = wantedEvents(options);
+  const isSelectedEvent = createEventFilter(options);
   const format = await readFormat(options);
-  const agent = await agentNamed(options);
-  // Before the list, so that what happens after it is told.
-  const changes = options.watch ? await agent.watch(PATH, new AbortController().signal) : undefined;
-  const events = readEventList(await agent.json(PATH)).filter(isWanted);
+  const agent = await connectAgent(options);
+  // Start the watch before the list, so that no event in between is missed.
+  const changes = options.watch ? await agent.watch(EVENTS_PATH, new AbortController().signal) : undefined;
+  const events = readEventList(await agent.json(EVENTS_PATH)).filter(isSelectedEvent);
   if (format.kind === 'text' && !changes) {
     const list = { apiVersion: 'v1', kind: 'EventList', metadata: { resourceVersion: '' }, items: events };
     return void write(await format.textOf(options.name !== undefined && events.length === 1 ? events[0] : list));
   }
-  if (events.length === 0 && !changes) return void process.stderr.write(printable(nothingFound(options)));
+  if (events.length === 0 && !changes) return void process.stderr.write(printable(emptyListText(options)));
   const print = await eventPrinter(agent, options, format, write);
   if (events.length > 0) await print(events);
-  if (changes) await printChanges(changes, { isWanted, listed: events, print });
+  if (changes) await printChanges(changes, { isWanted: isSelectedEvent, listed: events, print });
 }
 
-/** What the watch tells after the list: one that is the same as in the list is not printed twice. */
+/** Prints the events of a watch. The initial event of an object that is unchanged since the list is skipped. */
 async function printChanges(
   changes: AsyncGenerator<unknown>,
   {
-    isWanted,
+    isWanted: isSelectedEvent,
     listed,
     print,
-  }: { isWanted: Wanted; listed: readonly CoreEvent[]; print: (events: CoreEvent[]) => Promise<void> },
+  }: { isWanted: EventFilter; listed: readonly CoreEvent[]; print: (events: CoreEvent[]) => Promise<void> },
 ) {
-  const known = new Map(listed.map((event) => [event.metadata.name, event.count]));
+  const listedCounts = new Map(listed.map((event) => [event.metadata.name, event.count]));
   for await (const line of changes) {
-    const { type, object } = readWatched(line);
+    const { type, object } = readWatchLine(line);
     const event = readEvent(object);
-    const isKnown = type === 'ADDED' && known.get(event.metadata.name) === event.count;
-    known.delete(event.metadata.name);
-    if (type !== 'DELETED' && !isKnown && isWanted(event)) await print([event]);
+    const isListed = type === 'ADDED' && listedCounts.get(event.metadata.name) === event.count;
+    listedCounts.delete(event.metadata.name);
+    if (type !== 'DELETED' && !isListed && isSelectedEvent(event)) await print([event]);
   }
 }

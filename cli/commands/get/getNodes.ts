@@ -1,14 +1,13 @@
-/** `get nodes`: the agent's own node. */
 import { systemClock } from '../../../base/clock.ts';
 import { nodeFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
-import { askForNodes } from './readNodes.ts';
+import { fetchNodes } from './readNodes.ts';
 import { readNode } from './readPods.ts';
-import { type SelectionOptions, selection } from './selection.ts';
+import { createSelection, type SelectionOptions } from './selection.ts';
 
 export interface GetNodesOptions extends SelectionOptions {
   readonly name?: string;
@@ -18,12 +17,12 @@ export interface GetNodesOptions extends SelectionOptions {
   readonly stateDir?: string;
 }
 
-/** Prints the running agent's node like kubectl does. */
+/** Prints the running agent's node like kubectl. */
 export async function getNodes(options: GetNodesOptions, write: (text: string) => unknown): Promise<void> {
-  const isSelected = selection(options, nodeFields);
+  const isSelected = createSelection(options, nodeFields);
   const format = await readFormat(options);
-  const agent = await agentNamed(options);
-  const nodes = (await askForNodes(agent, options.name)).filter(isSelected);
+  const agent = await connectAgent(options);
+  const nodes = (await fetchNodes(agent, options.name)).filter(isSelected);
   if (format.kind === 'text') {
     const list = { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: nodes };
     return void write(await format.textOf(options.name === undefined ? list : nodes[0]));

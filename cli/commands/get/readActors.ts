@@ -4,7 +4,7 @@ import { podShape } from './readPods.ts';
 
 const failureShape = z.looseObject({ reason: z.string(), message: z.string(), at: z.number() });
 
-/** As much of an actor as its row needs; the rest is as the agent wrote it. */
+/** Validates the fields that a row needs. Other fields are passed through. */
 const actorShape = z.looseObject({
   id: z.string(),
   path: z.string(),
@@ -25,7 +25,7 @@ const actorShape = z.looseObject({
 
 const limiterShape = z.looseObject({ capacity: z.number(), held: z.array(z.string()), queue: z.array(z.string()) });
 
-const shape = z.looseObject({
+const responseShape = z.looseObject({
   simulated: z.boolean(),
   at: z.number(),
   node: actorShape,
@@ -33,13 +33,12 @@ const shape = z.looseObject({
   limiters: z.array(limiterShape),
 });
 
-/** All actors of a node, and whether it runs real containers. */
-export interface AnsweredActors extends NodeActors {
+export interface ActorsResponse extends NodeActors {
   readonly simulated: boolean;
 }
 
-/** The actors that the agent's socket answers. */
-export function readActors(answer: unknown): AnsweredActors {
-  // The agent wrote the other fields from this very type.
-  return shape.parse(answer) as unknown as AnsweredActors;
+/** Parses the response of `/actors`. */
+export function readActors(response: unknown): ActorsResponse {
+  // Safe cast: the agent serialized the other fields from this type.
+  return responseShape.parse(response) as unknown as ActorsResponse;
 }

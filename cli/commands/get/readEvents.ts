@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 
-/** As much of an event as a table needs; the rest is as the agent wrote it. */
+/** Validates the fields that a table needs. Other fields are passed through. */
 const eventShape = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string() }),
   involvedObject: z.looseObject({ kind: z.string(), name: z.string() }),
@@ -12,14 +12,14 @@ const eventShape = z.looseObject({
 
 const listShape = z.looseObject({ items: z.array(eventShape) });
 
-/** The events of an EventList from the agent's socket. */
-export function readEventList(answer: unknown): CoreEvent[] {
-  // The agent wrote the other fields from this very type.
-  return listShape.parse(answer).items as unknown as CoreEvent[];
+/** Parses an EventList from the agent. */
+export function readEventList(response: unknown): CoreEvent[] {
+  // Safe cast: the agent serialized the other fields from this type.
+  return listShape.parse(response).items as unknown as CoreEvent[];
 }
 
-/** The event that a watch tells of. */
+/** Parses the object of a watch event. */
 export function readEvent(object: unknown): CoreEvent {
-  // As above.
+  // Safe cast, as in `readEventList`.
   return eventShape.parse(object) as unknown as CoreEvent;
 }

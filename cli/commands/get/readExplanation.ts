@@ -11,9 +11,9 @@ const explanationShape = z.looseObject({
   manifestWarnings: sentences,
 });
 
-/** What a pod's explanation has that its object has not: how the logs of its failed containers end, and its manifest. */
-export function readPodExtras(answer: unknown): PodExtras {
-  const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(answer);
+/** Parses a pod's explanation for facts that its object lacks: the ends of failed containers' logs, and manifest problems. */
+export function readPodExtras(response: unknown): PodExtras {
+  const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(response);
   const logs = new Map(pod.children.flatMap(({ name, log }) => (log ? [[name, log] as const] : [])));
   return { logs, manifestProblems, manifestWarnings };
 }
@@ -23,8 +23,8 @@ const answerShape = z.looseObject({
   actor: z.optional(z.looseObject({ log: z.optional(logShape) })),
 });
 
-/** The sentence of an explanation of anything, and how the log of a container ends. */
-export function readAnswer(answer: unknown): { readonly answer: string; readonly log?: LogTail } {
-  const { answer: sentence, actor } = answerShape.parse(answer);
+/** Parses the summary sentence of any explanation and the end of a container's log. */
+export function readAnswerAndLog(response: unknown): { readonly answer: string; readonly log?: LogTail } {
+  const { answer: sentence, actor } = answerShape.parse(response);
   return { answer: sentence, ...(actor?.log ? { log: actor.log } : {}) };
 }

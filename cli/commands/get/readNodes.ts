@@ -5,7 +5,7 @@ import type { AgentClient } from '../../../socket/client.ts';
 
 const amounts = z.record(z.string(), z.string());
 
-/** As much of a node as a table cannot do without; the rest is as the agent wrote it. */
+/** Validates the fields that a table needs. Other fields are passed through. */
 const nodeShape = z.looseObject({
   metadata: z.looseObject({ name: z.string(), labels: z.record(z.string(), z.string()) }),
   spec: z.looseObject({}),
@@ -14,11 +14,11 @@ const nodeShape = z.looseObject({
 
 const listShape = z.looseObject({ items: z.array(nodeShape) });
 
-/** The agent's node, or that of the given name. */
-export async function askForNodes(agent: AgentClient, name: string | undefined): Promise<NodeObject[]> {
-  // The agent wrote the other fields from this very type.
+/** Fetches the agent's node. Throws a `NodeFailure` if it has a different name. */
+export async function fetchNodes(agent: AgentClient, name: string | undefined): Promise<NodeObject[]> {
+  // Safe cast: the agent serialized the other fields from this type.
   const nodes = listShape.parse(await agent.json('/api/v1/nodes')).items as unknown as NodeObject[];
-  const found = nodes.filter(({ metadata }) => name === undefined || metadata.name === name);
-  if (found.length === 0) throw new NodeFailure('NotFound', `nodes "${name}" not found`);
-  return found;
+  const matches = nodes.filter(({ metadata }) => name === undefined || metadata.name === name);
+  if (matches.length === 0) throw new NodeFailure('NotFound', `nodes "${name}" not found`);
+  return matches;
 }

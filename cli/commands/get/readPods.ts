@@ -3,7 +3,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeSummary, PodPaths } from '../../../socket/agent.ts';
 
-/** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
+/** Validates the fields that a table needs. Other fields are passed through. */
 export const podShape = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string() }),
   spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
@@ -15,37 +15,37 @@ const eventShape = z.looseObject({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED',
 
 const statusShape = z.looseObject({ message: z.string() });
 
-/** The pods of a PodList from the agent's socket. */
-export function readPodList(answer: unknown): Pod[] {
-  // The agent wrote the other fields from this very type.
-  return listShape.parse(answer).items as unknown as Pod[];
+/** Parses a PodList from the agent. */
+export function readPodList(response: unknown): Pod[] {
+  // Safe cast: the agent serialized the other fields from this type.
+  return listShape.parse(response).items as unknown as Pod[];
 }
 
-/** What a watch at the agent's socket tells; throws a `NodeFailure` with its message when that is the watch's end. */
-export function readWatched(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } {
+/** Parses a line of a watch. Throws a `NodeFailure` for an ERROR event, which ends the watch. */
+export function readWatchLine(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } {
   const { type, object } = eventShape.parse(line);
   if (type === 'ERROR') throw new NodeFailure('Expired', statusShape.parse(object).message);
   return { type, object };
 }
 
-/** A watch event of a pod. */
+/** Parses a watch event of a pod. */
 export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
-  const { type, object } = readWatched(line);
-  // As above.
+  const { type, object } = readWatchLine(line);
+  // Safe cast, as in `readPodList`.
   return { type, pod: podShape.parse(object) as unknown as Pod };
 }
 
-const placesShape = z.looseObject({
+const pathsShape = z.looseObject({
   pod: podShape,
   podLogs: z.string(),
   logs: z.string(),
   manifest: z.optional(z.string()),
 });
 
-/** A pod as it is now, and where its things lie. */
-export function readPlaces(answer: unknown): PodPaths & { readonly pod: Pod } {
-  // As above.
-  return placesShape.parse(answer) as unknown as PodPaths & { pod: Pod };
+/** Parses the current state of a pod and the paths of its logs and manifest. */
+export function readPodPaths(response: unknown): PodPaths & { readonly pod: Pod } {
+  // Safe cast, as in `readPodList`.
+  return pathsShape.parse(response) as unknown as PodPaths & { pod: Pod };
 }
 
 const problemShape = z.looseObject({
@@ -63,10 +63,10 @@ const nodeShape = z.looseObject({
   warnings: z.array(problemShape),
 });
 
-/** The properties of the node that a list of pods shows, and the problems and warnings of its manifests. */
-export function readNode(answer: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
-  const { name, simulated, problems, warnings } = nodeShape.parse(answer);
-  // Safe casts: zod leaves an absent field absent.
+/** Parses the fields of the node that a list of pods needs, including the problems and warnings of manifests. */
+export function readNode(response: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
+  const { name, simulated, problems, warnings } = nodeShape.parse(response);
+  // Safe casts: zod does not add missing fields.
   return {
     name,
     simulated,

@@ -1,8 +1,8 @@
-/** The kinds of resources that commands know, under all of their names. */
+/** The kinds of resources that commands accept, and all of their names. */
 import { ConfigError } from '../../../node/config/configError.ts';
 import { suggestion } from '../../../node/config/fields.ts';
 
-/** Each kind with its names, the one for lists first. */
+/** The names of each kind, plural first. */
 export const KINDS = {
   pods: ['pods', 'pod', 'po'],
   nodes: ['nodes', 'node', 'no'],
@@ -10,8 +10,8 @@ export const KINDS = {
   actors: ['actors', 'actor'],
 } as const;
 
-/** Where to look for a kind that kubectl knows and an agent does not have, by each of its names. */
-const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+/** Advice for kinds that kubectl has and an agent does not, by name. */
+const ADVICE: ReadonlyMap<string, string> = new Map(
   (
     [
       [
@@ -35,18 +35,18 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
 
 export type ResourceKind = keyof typeof KINDS;
 
-/** Creates the error for a kind that no agent has: where else to look for it, or which kind was probably meant. */
+/** Creates the error for an unknown kind, with advice or a similar name. */
 export function unknownKind(
   word: string,
-  { known, there = '' }: { readonly known: readonly string[]; readonly there?: string },
+  { known, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
 ): ConfigError {
-  const advice = ELSEWHERE.get(word);
-  if (advice !== undefined) return new ConfigError(`${word}: ${advice}${there}`);
-  return new ConfigError(`${word}: unknown kind of resource${suggestion(word, known) || there}`);
+  const advice = ADVICE.get(word);
+  if (advice !== undefined) return new ConfigError(`${word}: ${advice}${alternatives}`);
+  return new ConfigError(`${word}: unknown kind of resource${suggestion(word, known) || alternatives}`);
 }
 
-/** What `KIND`, `KIND NAME` or `KIND/NAME` names, of the kinds that a command knows. */
-export function resourceOf(
+/** Parses `KIND`, `KIND NAME` or `KIND/NAME` for a command that accepts `kinds`. */
+export function parseResource(
   words: readonly string[],
   kinds: readonly ResourceKind[],
 ): { readonly kind: ResourceKind; readonly name?: string } {
@@ -54,8 +54,8 @@ export function resourceOf(
   const kind = kinds.find((each) => KINDS[each].some((known) => known === word));
   if (kind === undefined) {
     const known = kinds.flatMap((each) => [...KINDS[each]]);
-    const there = `; there are ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
-    throw unknownKind(word, { known, there });
+    const alternatives = `; there are ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
+    throw unknownKind(word, { known, alternatives });
   }
   if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected ${word} or ${word}/NAME`);
   return { kind, ...(name === undefined ? {} : { name }) };

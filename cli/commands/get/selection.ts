@@ -1,4 +1,4 @@
-/** `-l` and `--field-selector`: which objects are meant. */
+/** The flags `-l` and `--field-selector`. */
 
 import { readFieldSelector, type SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { readLabelSelector } from '../../../kubernetes/api/selection/labelSelector.ts';
@@ -10,21 +10,21 @@ export interface SelectionOptions {
   readonly fieldSelector?: string;
 }
 
-interface Labelled {
+interface SelectableObject {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** Whether an object is one of those that were asked for; throws of a selector that is none, before any agent is asked. */
-export function selection<Selected extends Labelled>(
+/** Returns a predicate for objects that match both selectors. Throws a `ConfigError` for an invalid selector. */
+export function createSelection<Selected extends SelectableObject>(
   { selector = '', fieldSelector = '' }: SelectionOptions,
   fields: SelectableFields<Selected>,
 ): (object: Selected) => boolean {
-  const hasLabels = read('--selector', readLabelSelector(selector));
-  const hasFields = read('--field-selector', readFieldSelector(fieldSelector, fields));
+  const hasLabels = expectSelector('--selector', readLabelSelector(selector));
+  const hasFields = expectSelector('--field-selector', readFieldSelector(fieldSelector, fields));
   return (object) => hasLabels(object.metadata.labels) && hasFields(object);
 }
 
-function read<Selected>(flag: string, selector: ReadSelector<Selected>): (selected: Selected) => boolean {
+function expectSelector<Selected>(flag: string, selector: ReadSelector<Selected>): (selected: Selected) => boolean {
   if ('problem' in selector) throw new ConfigError(`${flag}: ${selector.problem}`);
   return selector.matches;
 }

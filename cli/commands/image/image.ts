@@ -1,4 +1,4 @@
-/** `statelet image`: lists, imports, pulls and removes the images of the runtime in use. */
+/** `statelet image`: lists, imports, pulls and removes images of the container runtime. */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 
@@ -47,9 +47,9 @@ export interface ImageImportOptions extends RuntimeOptions {
 
 type Write = (text: string) => unknown;
 
-const CALL_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A runtime, and the places of its node's credentials for registries. */
+/** A runtime, and the paths of the node's registry credentials. */
 interface NodeRuntime extends RuntimeEndpoints {
   readonly rootDirectory: string;
   readonly registryCredentials: Partial<CredentialSources>;
@@ -71,39 +71,39 @@ const nodeShape = z.object({
 });
 
 /** Finds the runtime of the running agent, unless the flag names one. */
-async function endpointsOf(options: RuntimeOptions): Promise<NodeRuntime> {
-  const { containerRuntimeEndpoint: named, rootDir } = options;
-  if (named !== undefined) {
-    return { runtime: named, images: named, rootDirectory: rootDir ?? process.cwd(), registryCredentials: {} };
+async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
+  const { containerRuntimeEndpoint: endpoint, rootDir } = options;
+  if (endpoint !== undefined) {
+    return { runtime: endpoint, images: endpoint, rootDirectory: rootDir ?? process.cwd(), registryCredentials: {} };
   }
-  const agent = await agentNamed(options);
+  const agent = await connectAgent(options);
   const { simulated, endpoints, registryCredentials } = nodeShape.parse(await agent.json('/node'));
   if (simulated) {
-    const why = 'the agent runs on the simulated runtime, which needs no images';
-    throw new NodeFailure('Unimplemented', `${why}: start it as root on Linux for real containers`);
+    const reason = 'the agent runs on the simulated runtime, which needs no images';
+    throw new NodeFailure('Unimplemented', `${reason}: start it as root on Linux for real containers`);
   }
   return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials };
 }
 
-async function withRuntime<T>(options: RuntimeOptions, act: (runtime: UsedRuntime) => Promise<T>): Promise<T> {
-  const { runtime: runtimeEndpoint, images: imageEndpoint, ...node } = await endpointsOf(options);
-  const cri = connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs: CALL_MS });
+async function withRuntime<T>(options: RuntimeOptions, action: (runtime: UsedRuntime) => Promise<T>): Promise<T> {
+  const { runtime: runtimeEndpoint, images: imageEndpoint, ...node } = await findRuntime(options);
+  const cri = connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
   try {
-    return await act({ cri, imageEndpoint, ...node });
+    return await action({ cri, imageEndpoint, ...node });
   } finally {
     cri.close();
   }
 }
 
-/** Nothing but the end of the process ends a command. */
+/** Never aborts: commands run until they complete or the process exits. */
 const { signal } = new AbortController();
 
 const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
 
-/** Prints the images of the runtime, or those with one of the names. */
+/** Prints the images of the runtime, or only those with the given names. */
 export async function listImages(names: readonly string[], options: ImageListOptions, write: Write): Promise<void> {
   const format = await readFormat(options);
-  const images = await withRuntime(options, ({ cri }) => imagesNamed(cri, names));
+  const images = await withRuntime(options, ({ cri }) => findImages(cri, names));
   const isEmpty = images.length === 0;
   if (format.kind === 'text') {
     return void write(await format.textOf({ images: images.map(imageObject) }));
@@ -118,13 +118,13 @@ export async function listImages(names: readonly string[], options: ImageListOpt
   await objectPrinter(format, { nameOf, objectOf: imageObject, table }, write)(images);
 }
 
-async function imagesNamed(cri: Cri, names: readonly string[]): Promise<Image[]> {
+async function findImages(cri: Cri, names: readonly string[]): Promise<Image[]> {
   if (names.length === 0) return (await cri.listImages({ filter: undefined }, { signal })).images;
-  const images = await Promise.all(names.map((name) => imageNamed(cri, name)));
+  const images = await Promise.all(names.map((name) => findImage(cri, name)));
   return [...new Map(images.map((image) => [image.id, image])).values()];
 }
 
-async function imageNamed(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<Image> {
+async function findImage(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<Image> {
   const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
   if (image === undefined) throw new NodeFailure('NotFound', `image "${name}" not found`);
   return image;
@@ -150,24 +150,28 @@ const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }:
 });
 
 /**
- * Pulls images with the node's own credentials, from its files and its plugins. It leaves no pull record, because the agent
- * has the records in memory, so that the images count as preloaded (`pkg/kubelet/images/pullmanager`).
+ * Pulls images with the node's own credentials. Writes no pull record, because the agent caches the records in memory, so the
+ * images count as preloaded (`pkg/kubelet/images/pullmanager`).
  */
 export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   const references = names.map((name) => fullName(name, 'image pull'));
   await withRuntime(options, async ({ cri, rootDirectory, registryCredentials }) => {
     const { providers, ...directories } = registryCredentials;
-    const places = { rootDirectory, ...directories, ...(providers ? { credentialProviders: providers } : {}) };
+    const credentialSources = {
+      rootDirectory,
+      ...directories,
+      ...(providers ? { credentialProviders: providers } : {}),
+    };
     const warn = (message: string) => void process.stderr.write(printable(`${message}\n`));
-    const find = await createCredentialFinder(places, { warn, signal });
+    const findCredentials = await createCredentialFinder(credentialSources, { warn, signal });
     for (const image of references) {
-      const credentials = await find({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
+      const credentials = await findCredentials({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
       const pull = (auth: Parameters<Parameters<typeof pullWith>[1]>[0]) =>
         cri.pullImage({ image: imageSpec(image), auth, sandboxConfig: undefined }, { signal });
       const { imageRef } = await pullWith(credentials, async (auth) => (await pull(auth)).imageRef).catch((cause) => {
         throw pullFailure(image, cause);
       });
-      write(`pulled ${image} (${summaryOf(await imageNamed(cri, imageRef))})\n`);
+      write(`pulled ${image} (${imageSummary(await findImage(cri, imageRef))})\n`);
     }
   });
 }
@@ -179,17 +183,18 @@ function pullFailure(image: string, cause: unknown): unknown {
   return new NodeFailure('ErrImagePull', `${image}: ${runtimeMessageWithCode(cause)}; ${IMPORT_ADVICE}`, { cause });
 }
 
-const summaryOf = ({ id, size }: Pick<Image, 'id' | 'size'>): string => `${shortId(id)}, ${decimalSize(Number(size))}`;
+const imageSummary = ({ id, size }: Pick<Image, 'id' | 'size'>): string =>
+  `${shortId(id)}, ${decimalSize(Number(size))}`;
 
 /**
- * Removes images that no container uses, as the kubelet's garbage collection does. A name of an image that has others is
- * removed alone.
+ * Removes images that no container uses, like the kubelet's garbage collection. If an image has other names, only the given
+ * name is removed.
  */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
     for (const name of names) {
-      const image = await imageNamed(cri, name);
-      const use = await useOf(image, cri);
+      const image = await findImage(cri, name);
+      const use = await describeUse(image, cri);
       if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
       const plan = namesToRemove(name, image);
       if (plan.left.length > 0) {
@@ -199,16 +204,16 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
       }
       await cri.removeImage({ image: imageSpec(image.id) }, { signal });
       const removed = image.repoTags.length > 0 ? image.repoTags : image.repoDigests;
-      write(`removed ${removed.join(', ') || image.id} (${summaryOf(image)})\n`);
+      write(`removed ${removed.join(', ') || image.id} (${imageSummary(image)})\n`);
     }
   });
 }
 
 /**
- * Describes who uses an image; undefined if nobody does. Terminated containers count, because the kubelet does not remove
- * their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
+ * Describes a user of an image, or returns undefined if it is unused. Terminated containers count, because the kubelet does
+ * not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
-async function useOf(image: Image, cri: Cri): Promise<string | undefined> {
+async function describeUse(image: Image, cri: Cri): Promise<string | undefined> {
   const { sandboxImage } = await runtimeConfig(cri, signal);
   const sandbox =
     sandboxImage && (await cri.imageStatus({ image: imageSpec(sandboxImage), verbose: false }, { signal }));
@@ -217,14 +222,14 @@ async function useOf(image: Image, cri: Cri): Promise<string | undefined> {
   }
   const { containers } = await cri.listContainers({ filter: undefined }, { signal });
   const references = new Set([image.id, ...image.repoTags, ...image.repoDigests]);
-  const uses = (container: Container) =>
+  const usesImage = (container: Container) =>
     [container.imageId, container.imageRef, container.image?.image ?? ''].some((each) => references.has(each));
-  const user = containers.find(uses) ?? (await mountingContainer(containers, references, cri));
-  return user && containerText(user);
+  const user = containers.find(usesImage) ?? (await findMountingContainer(containers, references, cri));
+  return user && describeContainer(user);
 }
 
 /** Finds a running container with a volume of the image. */
-async function mountingContainer(
+async function findMountingContainer(
   containers: readonly Container[],
   references: ReadonlySet<string>,
   cri: Cri,
@@ -238,21 +243,21 @@ async function mountingContainer(
   return undefined;
 }
 
-function containerText(container: Container): string {
+function describeContainer(container: Container): string {
   const { labels, state } = container;
   const [namespace, pod] = [lookUp(labels, POD_NAMESPACE_LABEL), lookUp(labels, POD_NAME_LABEL)];
-  const isOver = state === ContainerState.CONTAINER_EXITED;
-  const name = `${isOver ? 'the terminated ' : ''}container ${containerNameOf(container) || container.id}`;
+  const hasTerminated = state === ContainerState.CONTAINER_EXITED;
+  const name = `${hasTerminated ? 'the terminated ' : ''}container ${containerNameOf(container) || container.id}`;
   return pod === undefined ? name : `${name} of pod ${namespace}/${pod}`;
 }
 
 interface ImportStreams {
   readonly write: Write;
-  /** Read if the file is `-`. */
+  /** Standard input, read if the file is `-`. */
   readonly input: Readable;
-  /** Directory for the archive while it is imported, instead of that of the system. */
+  /** Directory for temporary files. Defaults to the system's. */
   readonly temporary?: string;
-  /** Bytes that the archive and its layers may expand to, instead of a limit by its size. */
+  /** Maximum size of the decompressed archive and its layers. Defaults to a limit derived from its size. */
   readonly maxBytes?: number;
 }
 
@@ -266,44 +271,44 @@ export async function importImage(
     await withRuntime(options, async ({ cri, imageEndpoint }) => {
       await importArchive({ cri, endpoint: imageEndpoint, archive, pause, signal });
       for (const { name } of archive.images) {
-        write(`imported ${name} (${summaryOf(await imageNamed(cri, name))})\n`);
+        write(`imported ${name} (${imageSummary(await findImage(cri, name))})\n`);
       }
     });
   });
 }
 
-/** Opens the archive, which is decompressed into a temporary file because its members are read out of order. */
+/** Opens the archive. It is decompressed into a temporary file, because its members are read out of order. */
 async function withArchive(
   path: string,
   { name, input, temporary = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },
-  act: (archive: ImageArchive) => Promise<void>,
+  action: (archive: ImageArchive) => Promise<void>,
 ): Promise<void> {
   const label = path === '-' ? 'the standard input' : path;
-  const opened: FileHandle[] = [];
-  const openNext = async (opening: Promise<FileHandle>) => {
+  const handles: FileHandle[] = [];
+  const trackHandle = async (opening: Promise<FileHandle>) => {
     const handle = await opening;
-    opened.push(handle);
+    handles.push(handle);
     return handle;
   };
   try {
-    let file = await openNext(path === '-' ? unnamedFile(temporary) : openFile(path));
+    let file = await trackHandle(path === '-' ? unnamedFile(temporary) : openFile(path));
     if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const limit = maxBytes ?? maxExpandedBytes((await file.stat()).size);
     const decompressors = decompressorsFor(start);
     if (decompressors !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
-      const plain = await openNext(unnamedFile(temporary));
-      const writer = writerOf(plain, { label, temporary });
+      const decompressed = await trackHandle(unnamedFile(temporary));
+      const writer = writerOf(decompressed, { label, temporary });
       await pipeline([stream, ...decompressors, upTo(limit, label), writer]).catch((cause) => {
         if (cause instanceof NodeFailure) throw cause;
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });
-      file = plain;
+      file = decompressed;
     }
-    await act(await readImageArchive(file, { label, name, maxUnpackedBytes: limit }));
+    await action(await readImageArchive(file, { label, name, maxUnpackedBytes: limit }));
   } finally {
-    for (const handle of opened) await handle.close();
+    for (const handle of handles) await handle.close();
   }
 }
 

@@ -1,4 +1,4 @@
-/** The command line of `image`: the images of the runtime in use. */
+/** The command line of `image`. */
 import type { Command } from 'commander';
 import { outputOption } from '../get/getCommand.ts';
 import { socketOptions } from '../stream/podCommands.ts';

@@ -8,9 +8,9 @@ import { ConfigError } from '../../../node/config/configError.ts';
 
 export interface ChartsOptions {
   readonly name?: string;
-  /** The directory to write a page per machine to; absent: the charts go to the terminal. */
+  /** Directory to which a page per machine is written. Defaults to standard output. */
   readonly output?: string;
-  /** The page of all charts is opened in a browser instead. */
+  /** Opens the page of all charts in a browser instead. */
   readonly open?: boolean;
   /** Defaults to `mermaid`. */
   readonly format?: 'mermaid' | 'json';
@@ -18,14 +18,14 @@ export interface ChartsOptions {
 
 const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** A machine's page: what it is a chart of, and the chart as GitHub and others draw it. */
+/** Renders a machine's page with its summary and its Mermaid chart, which GitHub draws. */
 export const chartPage = ({ name, summary, mermaid }: Chart): string =>
   `# ${name}\n\n${summary}\n\n\`\`\`mermaid\n${mermaid}\`\`\`\n\nWritten by \`npm run charts\` from the machine itself.\n`;
 
-function chosen(name: string | undefined): Chart[] {
+function selectCharts(name: string | undefined): Chart[] {
   const all = allCharts();
-  const found = all.filter((chart) => name === undefined || chart.name === name);
-  if (name === undefined || found.length > 0) return found;
+  const matches = all.filter((chart) => name === undefined || chart.name === name);
+  if (name === undefined || matches.length > 0) return matches;
   throw new ConfigError(`${name}: unknown machine, expected one of ${all.map((chart) => chart.name).join(', ')}`);
 }
 
@@ -42,20 +42,20 @@ export async function charts(
   { name, output, open, format = 'mermaid' }: ChartsOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const pages = chosen(name);
+  const selected = selectCharts(name);
   if (open)
     return (await import('./openCharts.ts')).openCharts(
       { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) },
       write,
     );
   if (output === undefined && format === 'json') {
-    const definitions = pages.map(({ machine }) => definitionOf(machine));
+    const definitions = selected.map(({ machine }) => definitionOf(machine));
     const [first = {}] = definitions;
     write(jsonText(name === undefined ? definitions : first));
     return;
   }
   if (output === undefined) {
-    for (const { name, summary, mermaid } of pages) write(`%% ${name}: ${summary}\n${mermaid}\n`);
+    for (const { name, summary, mermaid } of selected) write(`%% ${name}: ${summary}\n${mermaid}\n`);
     return;
   }
   await mkdir(output, { recursive: true }).catch((cause: unknown) => {
@@ -63,7 +63,7 @@ export async function charts(
       errorCode(cause) === 'EEXIST' || errorCode(cause) === 'ENOTDIR' ? 'expected a directory' : messageOf(cause);
     throw new ConfigError(`--output: ${output}: ${why}`, { cause });
   });
-  for (const chart of pages) {
+  for (const chart of selected) {
     if (format === 'json') await writePage(join(output, `${chart.name}.json`), jsonText(definitionOf(chart.machine)));
     else await writePage(join(output, `${chart.name}.md`), chartPage(chart));
   }

@@ -1,4 +1,4 @@
-/** Opens pages in the browser of the user's desktop, if there is one. */
+/** Opens pages in the user's browser if there is a desktop. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,14 +8,14 @@ import { lookUp } from '../../../base/lookUp.ts';
 
 export interface Desktop {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Rejects where nothing on this host can open it. */
+  /** Rejects if no program can open the URL. */
   open(url: string): Promise<void>;
 }
 
-/** Opens an address. Does nothing without a desktop, because the address has been printed as well. */
+/** Opens a URL. Does nothing without a desktop, because the URL has been printed too. */
 export async function openOnDesktop(
   url: string,
-  { environment = process.env, open = openByDesktop }: Partial<Desktop> = {},
+  { environment = process.env, open = runXdgOpen }: Partial<Desktop> = {},
 ): Promise<void> {
   const hasDesktop = ['DISPLAY', 'WAYLAND_DISPLAY'].some((each) => lookUp(environment, each));
   if (hasDesktop) await open(url).catch(() => {});
@@ -35,8 +35,8 @@ export async function openSecretLink(url: string, desktop: Partial<Desktop> = {}
   return () => rm(directory, { recursive: true, force: true });
 }
 
-/** Once it has begun it lives on without this process, and so does the browser that it begins. */
-function openByDesktop(url: string): Promise<void> {
+/** Starts xdg-open detached, so that the browser outlives this process. */
+function runXdgOpen(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn('xdg-open', [url], { stdio: 'ignore', detached: true });
     child.unref();

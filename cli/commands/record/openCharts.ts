@@ -1,4 +1,4 @@
-/** `statelet charts --open`: the page of all charts in the user's browser. It needs no node, and no server. */
+/** `statelet charts --open`: opens the static page of all charts in the user's browser. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import { packageDirectory } from '../../../node/host/paths.ts';
 import { type Desktop, openOnDesktop } from './desktop.ts';
 
-/** Says where the page is, and opens it where there is a desktop. */
+/** Prints the URL of the page, and opens it if there is a desktop. */
 export async function openCharts(
   { name, output }: { readonly name?: string; readonly output?: string },
   write: (text: string) => unknown,

@@ -1,4 +1,4 @@
-/** `statelet record dump`: what the flight recorder has, as one file. */
+/** `statelet record dump`: writes the flight recorder's data to one file. */
 import { open, rm } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
@@ -6,27 +6,27 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../../../node/host/paths.ts';
 import { readRecordingBytes } from '../../../recording/dump.ts';
 import { RECORDER_OFF } from '../../../socket/recording.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 
 export interface RecordDumpOptions {
   readonly rootDir?: string;
   readonly stateDir?: string;
 }
 
-/** Writes the recording of the agent that the flags name to a new file: it need not run any more. */
+/** Writes the recording of the selected agent, which may have stopped, to a new file. */
 export async function dumpRecording(
   file: string,
   options: RecordDumpOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const { parts, isOff } = await recordingOf(options);
+  const { chunks, isOff } = await openRecordingBytes(options);
   const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
     if (errorCode(cause) !== 'EEXIST') throw cause;
     throw new ConfigError(`${file} exists: expected the name of a new file`, { cause });
   });
   let size = 0;
   try {
-    for await (const part of parts) {
+    for await (const part of chunks) {
       await handle.writeFile(part);
       size += part.length;
     }
@@ -36,29 +36,29 @@ export async function dumpRecording(
   } finally {
     await handle.close();
   }
-  write(`${file}: ${size} bytes${isOff ? OF_EARLIER : ''}\n`);
+  write(`${file}: ${size} bytes${isOff ? RECORDER_OFF_NOTE : ''}\n`);
 }
 
-const OF_EARLIER = ', all of earlier agents: the one that runs now records nothing (--record-size 0)';
+const RECORDER_OFF_NOTE = ', all from earlier agents: the running agent does not record (--record-size 0)';
 
-interface Found {
-  readonly parts: AsyncIterable<Uint8Array>;
-  /** Whether it is of an agent that records nothing itself. */
+interface RecordingBytes {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Whether the running agent does not record, so that all data is from earlier agents. */
   readonly isOff: boolean;
 }
 
-/** From the agent itself, which has what is not on disk yet; of one that does not run, from its root directory. */
-async function recordingOf(options: RecordDumpOptions): Promise<Found> {
+/** Reads from the running agent, which includes data that is not on disk yet, or else from the root directory. */
+async function openRecordingBytes(options: RecordDumpOptions): Promise<RecordingBytes> {
   try {
-    const { parts, headers } = await (await agentNamed(options)).bytes('/recording');
+    const { parts: chunks, headers } = await (await connectAgent(options)).bytes('/recording');
     const [name, off] = RECORDER_OFF;
-    return { parts, isOff: headers[name] === off };
+    return { chunks, isOff: headers[name] === off };
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
     const directories = candidateRoots(options).map(recordingDirectory);
     for (const directory of directories) {
-      const parts = await readRecordingBytes(directory);
-      if (parts) return { parts, isOff: false };
+      const chunks = await readRecordingBytes(directory);
+      if (chunks) return { chunks, isOff: false };
     }
     throw new ConfigError(`no agent has recorded anything at ${directories.join(' or ')}`, { cause: error });
   }

@@ -1,4 +1,4 @@
-/** `statelet replay`: a recording, read or played again. */
+/** `statelet replay`: reads or replays a recording. */
 
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
@@ -19,19 +19,19 @@ import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByNam
 import { podTable } from '../../../show/tables/table.ts';
 import { asText } from '../../output/output.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
-import { nodeOf, partOf, podNameOf, terminalWidth } from '../get/explain.ts';
+import { parseNodeArgument, parsePodName, selectedPart, terminalWidth } from '../get/explain.ts';
 
 export interface ReplayOptions {
-  /** A moment, a time after the beginning, or with a minus before the end. */
+  /** A time, a duration from the beginning, or with a minus a duration before the end. */
   readonly until?: string;
-  /** What is to be explained as it was then. */
+  /** The node or pod whose state at that time is explained. */
   readonly explain?: string;
-  /** Only this container, or this volume, of that pod. */
+  /** Explains only this container, or with `volume` this volume, of the pod. */
   readonly container?: string;
   readonly volume?: string;
   readonly check?: boolean;
   readonly story?: boolean;
-  /** The page is opened over it, at that moment. */
+  /** Opens the page for the recording at that time. */
   readonly open?: boolean;
   readonly namespace?: string;
   readonly output?: 'json' | 'yaml';
@@ -39,23 +39,23 @@ export interface ReplayOptions {
 
 type Write = (text: string) => unknown;
 
-interface Opened {
+interface OpenedRecording {
   readonly file: RecordingFile;
   readonly stretches: readonly Stretch[];
-  /** The last moment to be played, in milliseconds since the epoch. */
+  /** The time up to which to replay, in milliseconds since the epoch. */
   readonly until: number;
 }
 
 /**
- * Prints the pods of a recording as they were at a moment, why one was as it was, its story, or whether it can be trusted;
- * or serves the page over it.
+ * Prints the pods of a recording at a given time, an explanation of one of them, or the story, or checks that a replay
+ * reproduces the recorded states. With `open`, serves the page instead.
  */
 export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
   if (options.open && (options.check || options.story || options.explain !== undefined || options.output !== undefined))
-    throw new ConfigError('--open: the page shows all of it, leave out --check, --story, --explain and --output');
+    throw new ConfigError('--open cannot be combined with --check, --story, --explain or --output');
   if (options.check && options.until !== undefined)
-    throw new ConfigError('--check: all of a recording is checked, leave out --until');
-  if (options.explain === undefined && partOf(options))
+    throw new ConfigError('--check cannot be combined with --until, because it checks the whole recording');
+  if (options.explain === undefined && selectedPart(options))
     throw new ConfigError('--container and --volume: only with --explain pod/NAME');
   const opened = await openRecording(path, options);
   if (options.check) return check(opened, write);
@@ -68,13 +68,13 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
   if (played === undefined) throw new RecordingError(`${path}: nothing in it can be replayed`);
   try {
     if (options.explain === undefined) await printPods(played, options, write);
-    else write(await explained(played, options.explain, options));
+    else write(await explanationText(played, options.explain, options));
   } finally {
     await played.agent.stop();
   }
 }
 
-async function openPage(path: string, { until }: Opened, write: Write): Promise<void> {
+async function openPage(path: string, { until }: OpenedRecording, write: Write): Promise<void> {
   const [{ inspectRecording }, { openSecretLink }] = await Promise.all([
     import('./inspect.ts'),
     import('./desktop.ts'),
@@ -82,7 +82,7 @@ async function openPage(path: string, { until }: Opened, write: Write): Promise<
   await inspectRecording(path, {}, write, { at: Number.isFinite(until) ? until : undefined, open: openSecretLink });
 }
 
-async function openRecording(path: string, { until }: ReplayOptions): Promise<Opened> {
+async function openRecording(path: string, { until }: ReplayOptions): Promise<OpenedRecording> {
   const file = await RecordingFile.open(path);
   const stretches = await stretchesOf(file);
   const [first] = stretches[0]?.beginnings ?? [];
@@ -91,38 +91,38 @@ async function openRecording(path: string, { until }: ReplayOptions): Promise<Op
       `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
     );
   }
-  const end = until === undefined ? first.at : await endOf(file, first.at);
-  return { file, stretches, until: momentOf(until, first.at, end) };
+  const end = until === undefined ? first.at : await lastTimestamp(file, first.at);
+  return { file, stretches, until: parseUntil(until, first.at, end) };
 }
 
-/** When the last line was written. */
-async function endOf(file: RecordingFile, otherwise: number): Promise<number> {
+/** Returns the timestamp of the last line. */
+async function lastTimestamp(file: RecordingFile, otherwise: number): Promise<number> {
   const last = file.members.at(-1);
   const lines = last && (await linesIn(file, last));
   return readLine(lines?.at(-1) ?? '')?.at ?? last?.at ?? otherwise;
 }
 
-/** Nothing was recorded for longer. */
-const LONGEST_MS = 100 * 365 * 24 * 3_600_000;
+/** Upper bound for durations, which rejects nonsensical values. */
+const MAX_DURATION_MS = 100 * 365 * 24 * 3_600_000;
 
-/** What `--until` means of a recording from one moment to another. */
-export function momentOf(until: string | undefined, from: number, to: number): number {
+/** Parses `--until` for a recording that lasts from `from` to `to`. */
+export function parseUntil(until: string | undefined, from: number, to: number): number {
   if (until === undefined) return Number.POSITIVE_INFINITY;
-  const isBack = until.startsWith('-');
-  const duration = parseDuration(isBack ? until.slice(1) : until);
-  if (duration !== undefined && duration <= LONGEST_MS) return isBack ? to - duration : from + duration;
-  const moment = /^\d{4}-\d\d-\d\dT/.test(until) ? Date.parse(until) : Number.NaN;
-  if (Number.isNaN(moment)) {
+  const isFromEnd = until.startsWith('-');
+  const duration = parseDuration(isFromEnd ? until.slice(1) : until);
+  if (duration !== undefined && duration <= MAX_DURATION_MS) return isFromEnd ? to - duration : from + duration;
+  const time = /^\d{4}-\d\d-\d\dT/.test(until) ? Date.parse(until) : Number.NaN;
+  if (Number.isNaN(time)) {
     throw new ConfigError(
       `--until: expected a time such as "2026-01-31T12:00:00Z", or a duration such as "90s" from the beginning or "-90s" from the end, got ${JSON.stringify(until)}`,
     );
   }
-  return moment;
+  return time;
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-const podsIn = (namespace: string | undefined, agent: ReplayedMoment['agent']) =>
+const podsInNamespace = (namespace: string | undefined, agent: ReplayedMoment['agent']) =>
   agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
 
 async function printPods(
@@ -130,7 +130,7 @@ async function printPods(
   { namespace, output }: ReplayOptions,
   write: Write,
 ): Promise<void> {
-  const pods = podsIn(namespace, agent);
+  const pods = podsInNamespace(namespace, agent);
   if (output !== undefined) {
     return void write(await asText(podList(pods), output));
   }
@@ -140,46 +140,50 @@ async function printPods(
   tablePrinter(write).print(['NAMESPACE', ...header], cells);
 }
 
-async function explained({ agent, at }: ReplayedMoment, what: string, options: ReplayOptions): Promise<string> {
+async function explanationText({ agent, at }: ReplayedMoment, target: string, options: ReplayOptions): Promise<string> {
   const { namespace, output } = options;
-  const part = partOf(options);
+  const part = selectedPart(options);
   const width = terminalWidth();
-  if (nodeOf([what])) {
+  if (parseNodeArgument([target])) {
     if (part) throw new ConfigError(`--${part.kind}: a node has none, expected --explain pod/NAME`);
     const node = agent.explainNode();
     return output === undefined ? formatNodeExplanation(node, width) : asText(node, output);
   }
-  const name = podNameOf([what]);
-  const called = findPodsByName(name, podsIn(namespace, agent));
-  const why = ambiguityMessage(called);
+  const name = parsePodName([target]);
+  const matches = findPodsByName(name, podsInNamespace(namespace, agent));
+  const why = ambiguityMessage(matches);
   if (why !== undefined) throw new ConfigError(`--explain: ${why}`);
-  const [pod] = called;
-  const found = pod && agent.explainUid(pod.metadata.uid);
-  if (found === undefined) throw new ConfigError(`--explain: pods "${name}" not found at ${isoTime(at)}`);
+  const [pod] = matches;
+  const podExplanation = pod && agent.explainUid(pod.metadata.uid);
+  if (podExplanation === undefined) throw new ConfigError(`--explain: pods "${name}" not found at ${isoTime(at)}`);
   if (part) {
-    const explanation = agent.explainPart(found.uid, part);
+    const explanation = agent.explainPart(podExplanation.uid, part);
     if (!explanation)
       throw new ConfigError(`--${part.kind}: pod ${name} has no ${part.kind} ${part.name} at ${isoTime(at)}`);
     return output === undefined ? formatPartExplanation(explanation, width) : asText(explanation, output);
   }
-  return output === undefined ? formatExplanation(found, width) : asText(found, output);
+  return output === undefined ? formatExplanation(podExplanation, width) : asText(podExplanation, output);
 }
 
-async function check({ file, stretches }: Opened, write: Write): Promise<void> {
-  const all: CheckResult = { entries: 0, states: 0, statuses: 0 };
+async function check({ file, stretches }: OpenedRecording, write: Write): Promise<void> {
+  const totals: CheckResult = { entries: 0, states: 0, statuses: 0 };
   const machines = machinesDigest();
   for (const stretch of stretches) {
     const { difference, ...counts } = await checkStretch(file, stretch, machines);
     if (difference) {
       const { at, of, recorded, replayed } = difference;
-      throw new RecordingError(`${isoTime(at)}: ${of}: recorded ${shown(recorded)}, replayed ${shown(replayed)}`);
+      throw new RecordingError(
+        `${isoTime(at)}: ${of}: recorded ${formatValue(recorded)}, replayed ${formatValue(replayed)}`,
+      );
     }
-    for (const key of ['entries', 'states', 'statuses'] as const) Object.assign(all, { [key]: all[key] + counts[key] });
+    for (const key of ['entries', 'states', 'statuses'] as const)
+      Object.assign(totals, { [key]: totals[key] + counts[key] });
   }
   const lives = new Set(stretches.map(({ life }) => life)).size;
   write(
-    `${lives === 1 ? '1 life' : `${lives} lives`}, ${all.entries} entries, ${all.states} states, ${all.statuses} statuses: no difference\n`,
+    `${lives === 1 ? '1 life' : `${lives} lives`}, ${totals.entries} entries, ${totals.states} states, ${totals.statuses} statuses: no difference\n`,
   );
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
+const formatValue = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');

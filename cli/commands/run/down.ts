@@ -1,4 +1,4 @@
-/** `statelet down`: ends a node that `up` has started, and what of it outlived its agent. */
+/** `statelet down`: stops a node of `statelet up` and everything that has outlived its agent. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -18,29 +18,29 @@ import { lockRootDirectory } from '../../../node/start/lock.ts';
 import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { removeStaleSocket, socketPath } from '../../../socket/socketPath.ts';
-import { drainInTime, patience } from './drain.ts';
-import { endAgent } from './endAgent.ts';
-import { leftDirectories, removeLeft } from './leftPods.ts';
-import { type OwnRuntime, type UpParts, withRuntime } from './up.ts';
+import { drainInTime, drainTimeout } from './drain.ts';
+import { listRemainingPods, removeRemainingPods } from './remainingPods.ts';
+import { stopAgent } from './stopAgent.ts';
+import { type PrivateRuntime, type UpParts, withRuntime } from './up.ts';
 
 export interface DownOptions {
   readonly stateDir?: string;
-  /** The root directory and the directory of logs that `up` was given, where they are not below the state directory. */
+  /** The root directory of `up`, if it is not below the state directory. */
   readonly rootDir?: string;
   readonly podLogDir?: string;
-  /** A second for each pod to end in, whatever its grace. */
+  /** Gives each pod a grace period of one second. */
   readonly now?: boolean;
 }
 
-/** What `down` ends things with; tests give their own. */
+/** Dependencies of `down`, which tests replace. */
 export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
-  /** What there is of the private containerd of a directory, in words. */
+  /** Describes the remains of the private containerd of a directory. */
   tracesOf(directory: string): Promise<string[]>;
-  /** Where the private containerd of a directory listens. */
+  /** Returns the endpoint of the private containerd of a directory. */
   endpointOf(directory: string): string;
-  /** The node's name that the pods of a runtime bear, of those that an agent over the root directory has made. */
+  /** Returns the node name in the marks of a runtime's pods that an agent with this root directory created. */
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
-  /** Ends the private containerd of a directory where it cannot be started any more. */
+  /** Removes a private containerd that cannot be started, together with its pods. */
   endRuntime(directory: string): Promise<void>;
   /** Returns the sockets of the agents that run on this host. */
   listAgents(): Promise<readonly string[]>;
@@ -48,20 +48,20 @@ export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
   readonly clock?: Clock;
 }
 
-const LOOK_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
-type Places = ReturnType<typeof stateLayout>;
+type StateLayout = ReturnType<typeof stateLayout>;
 
 const podDirectories = (rootDirectory: string): Promise<string[]> =>
   readdir(join(rootDirectory, 'pods')).catch(() => []);
 
-/** Those that the agent has not said to be others'. */
+/** Lists the pod directories that do not belong to other agents. */
 const ownDirectories = async (rootDirectory: string, foreign: readonly ForeignPod[]): Promise<string[]> =>
   (await podDirectories(rootDirectory)).filter((name) => !foreign.some(({ uid }) => uid === name));
 
-/** What the node has left: its containerd with all that belongs to it, and its pods' directories. */
-async function leftOf(
-  { containerdDirectory, rootDirectory }: Places,
+/** Describes the remains of the node: its containerd and its pod directories. */
+async function describeRemains(
+  { containerdDirectory, rootDirectory }: StateLayout,
   parts: DownParts,
   foreign: readonly ForeignPod[] = [],
 ): Promise<string[]> {
@@ -70,127 +70,132 @@ async function leftOf(
   return [...(await parts.tracesOf(containerdDirectory)), ...pods];
 }
 
-/** Waits until nothing of any pod is left, or until their graces are long over. */
-async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock): Promise<void> {
+/** Waits until all pods and their directories are gone, or until the drain timeout. */
+async function waitUntilGone(agent: AgentPort, rootDirectory: string, clock: Clock): Promise<void> {
   const alarm = createAlarm(clock);
   const start = clock.now();
-  let limit = 0;
+  let timeoutMs = 0;
   for (;;) {
     const pods = agent.pods();
-    limit = Math.max(limit, patience(pods));
-    const isLeft =
+    timeoutMs = Math.max(timeoutMs, drainTimeout(pods));
+    const hasRemains =
       pods.length > 0 ||
       !agent.node().tags.includes('steady') ||
       (await ownDirectories(rootDirectory, agent.node().foreign)).length > 0;
-    if (!isLeft || clock.now() - start > limit) return;
-    await alarm.wait(clock.now() + LOOK_MS);
+    if (!hasRemains || clock.now() - start > timeoutMs) return;
+    await alarm.wait(clock.now() + POLL_INTERVAL_MS);
   }
 }
 
-/** One run of `down`. */
-interface Ending {
-  readonly places: Places;
+interface DownRun {
+  readonly places: StateLayout;
   readonly now: boolean;
   readonly parts: DownParts;
 }
 
 /**
- * Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted; gives
- * what is others'.
+ * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source wants them.
+ * Returns the pods of other agents.
  */
-async function endPods(
-  { now, parts }: Ending,
+async function terminatePods(
+  { now, parts }: DownRun,
   { config, simulated = false }: { config: NodeConfig; simulated?: boolean },
 ): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
   const log = await createLogger({ logging: config.logging, simulated, level: 'warn', isShort: process.stderr.isTTY });
-  // Pods that nobody wants any more have a second to end in.
+  // Orphaned pods have a grace period of one second unless `endsAll` is set.
   const { agent, drain, stop } = await parts.startNode({ config, simulated, ...log, endsAll: !now });
-  const endTelling = tellEnds(agent, write);
+  const stopReporting = reportTerminations(agent, write);
   try {
-    await untilGone(agent, config.rootDirectory, clock);
+    await waitUntilGone(agent, config.rootDirectory, clock);
     const print = (line: string) => write(`${line}\n`);
     await drainInTime({ pods: agent.pods(), drain, clock, print });
     return agent.node().foreign;
   } finally {
-    endTelling();
+    stopReporting();
     await stop();
   }
 }
 
-function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
+function reportTerminations(agent: AgentPort, write: DownParts['write']): () => void {
   return agent.subscribe(({ pod, removed }) => {
     if (removed) write(`pod ${displayName(pod.metadata)} terminated\n`);
   });
 }
 
-/** Without any source of pods: nothing is wanted any more. */
-async function configOf(places: Places, nodeName: string | undefined): Promise<NodeConfig> {
+/** Reads a configuration without any source of pods. */
+async function readConfig(places: StateLayout, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
   return (await loadConfig(flags, { defaults: places, checkHost: false })).config;
 }
 
-/** Ends the pods on the runtime that they are on, then the private containerd. */
-async function endAll(ending: Ending): Promise<readonly ForeignPod[]> {
-  const { places, parts } = ending;
+/** Terminates the pods on their runtime, then stops the private containerd. */
+async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
+  const { places, parts } = run;
   const { containerdDirectory } = places;
-  const makers = (await leftDirectories(places)).flatMap(({ maker = [] }) => maker);
-  const own = parts.endpointOf(containerdDirectory);
-  const outside = makers.find(({ runtime }) => runtime !== SIMULATED && !isSameRuntime(hostFiles, runtime, own));
-  const hasOwn = (await parts.tracesOf(containerdDirectory)).length > 0;
-  if (outside !== undefined) {
-    const foreign = await endOutside(ending, outside);
-    if (hasOwn) await parts.endRuntime(containerdDirectory);
+  const makers = (await listRemainingPods(places)).flatMap(({ maker = [] }) => maker);
+  const privateEndpoint = parts.endpointOf(containerdDirectory);
+  const externalMaker = makers.find(
+    ({ runtime }) => runtime !== SIMULATED && !isSameRuntime(hostFiles, runtime, privateEndpoint),
+  );
+  const hasPrivateRuntime = (await parts.tracesOf(containerdDirectory)).length > 0;
+  if (externalMaker !== undefined) {
+    const foreign = await terminateOnExternalRuntime(run, externalMaker);
+    if (hasPrivateRuntime) await parts.endRuntime(containerdDirectory);
     return foreign;
   }
   const [first] = makers;
-  if (hasOwn || first?.runtime !== SIMULATED) return endOwn(ending, first);
-  return endPods(ending, { config: await configOf(places, first.node), simulated: true });
+  if (hasPrivateRuntime || first?.runtime !== SIMULATED) return terminateOnPrivateRuntime(run, first);
+  return terminatePods(run, { config: await readConfig(places, first.node), simulated: true });
 }
 
-/** Ends the pods of an `up` that was given a runtime; that one goes on. */
-async function endOutside(ending: Ending, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
+/** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */
+async function terminateOnExternalRuntime(ending: DownRun, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
   const { places, parts } = ending;
   await parts.nodeNameOf(runtime, places.rootDirectory).catch((cause: Error) => {
-    const message = `pods below ${places.rootDirectory} run on ${runtime}, which does not answer (${cause.message}): start that runtime, then run "statelet down" again`;
+    const message = `pods below ${places.rootDirectory} run on ${runtime}, which does not respond (${cause.message}): start that runtime, then run "statelet down" again`;
     throw new NodeFailure('RuntimeUnavailable', message, { cause });
   });
-  const config = await configOf(places, node);
+  const config = await readConfig(places, node);
   const endpoints = { containerRuntimeEndpoint: runtime, imageServiceEndpoint: runtime };
-  return endPods(ending, { config: Object.freeze({ ...config, ...endpoints }) });
+  return terminatePods(ending, { config: Object.freeze({ ...config, ...endpoints }) });
 }
 
-/** Gracefully where the private containerd can still be brought up. */
-async function endOwn(ending: Ending, maker: Maker | undefined): Promise<readonly ForeignPod[]> {
+/** Terminates the pods gracefully if the private containerd can be started, else kills them. */
+async function terminateOnPrivateRuntime(ending: DownRun, maker: Maker | undefined): Promise<readonly ForeignPod[]> {
   const { places, parts } = ending;
   const { write } = parts;
   const { containerdDirectory, rootDirectory } = places;
-  let runtime: OwnRuntime;
+  let runtime: PrivateRuntime;
   try {
     const onProgress = (step: string) => write(`${step}\n`);
-    runtime = await parts.startRuntime(containerdDirectory, { onProgress, asked: unasked, endsAll: true });
+    runtime = await parts.startRuntime(containerdDirectory, {
+      onProgress,
+      stopSignal: neverAborted,
+      terminatesPods: true,
+    });
   } catch (error) {
-    write(`the pods are killed without a grace period: ${lineOf(error)}\n`);
+    write(`the pods are killed without a grace period: ${summaryLine(error)}\n`);
     await parts.endRuntime(containerdDirectory);
-    return removeLeft(places, unasked);
+    return removeRemainingPods(places, neverAborted);
   }
   try {
     const nodeName = (await parts.nodeNameOf(runtime.endpoint, rootDirectory)) ?? maker?.node;
-    return await endPods(ending, { config: withRuntime(await configOf(places, nodeName), runtime) });
+    return await terminatePods(ending, { config: withRuntime(await readConfig(places, nodeName), runtime) });
   } finally {
     await runtime.stop();
   }
 }
 
-const unasked = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
-/** What is told in several lines ends with the cause, as the log that it quotes does. */
-function lineOf(error: unknown): string {
+/** Shortens a message of several lines to the first and the last, because a quoted log ends with the cause. */
+function summaryLine(error: unknown): string {
   const [first = '', ...others] = messageOf(error).trim().split('\n');
   return [first, ...others.slice(-1)].join(' ');
 }
 
-function placesOf(stateDirectory: string, { rootDir, podLogDir }: DownOptions): Places {
+function layoutFor(stateDirectory: string, { rootDir, podLogDir }: DownOptions): StateLayout {
   return {
     ...stateLayout(stateDirectory),
     ...(rootDir === undefined ? {} : { rootDirectory: resolve(rootDir) }),
@@ -198,46 +203,46 @@ function placesOf(stateDirectory: string, { rootDir, podLogDir }: DownOptions): 
   };
 }
 
-/** Ends the node of a state directory; again, it does nothing. */
+/** Stops the node of a state directory. Does nothing if it has already stopped. */
 export async function down(options: DownOptions, parts: DownParts): Promise<void> {
   const { write, clock = systemClock } = parts;
   const { now = false } = options;
   const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
-  const places = placesOf(stateDirectory, options);
-  const { rootDirectory } = places;
+  const layout = layoutFor(stateDirectory, options);
+  const { rootDirectory } = layout;
   await assertNoKubelet(rootDirectory);
-  const asked = await endAgent(rootDirectory, { write, clock, now });
-  const before = await leftOf(places, parts);
-  if (before.length === 0 && !existsSync(socketPath(rootDirectory))) {
+  const wasAgentRunning = await stopAgent(rootDirectory, { write, clock, now });
+  const remainsBefore = await describeRemains(layout, parts);
+  if (remainsBefore.length === 0 && !existsSync(socketPath(rootDirectory))) {
     write(
-      asked
+      wasAgentRunning
         ? `the node of ${stateDirectory} has stopped and left nothing behind\n`
-        : nothingRuns(stateDirectory, await parts.listAgents()),
+        : notRunningText(stateDirectory, await parts.listAgents()),
     );
     return;
   }
-  for (const each of before) write(`found ${each}\n`);
+  for (const each of remainsBefore) write(`found ${each}\n`);
   const release = await lockRootDirectory(rootDirectory);
   let foreign: readonly ForeignPod[] = [];
   try {
-    if (before.length > 0) foreign = await endAll({ places, now, parts });
+    if (remainsBefore.length > 0) foreign = await terminateAll({ places: layout, now, parts });
     await removeStaleSocket(socketPath(rootDirectory));
   } finally {
     await release();
   }
-  if (before.length === 0) return void write(nothingRuns(stateDirectory, await parts.listAgents()));
+  if (remainsBefore.length === 0) return void write(notRunningText(stateDirectory, await parts.listAgents()));
   for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
-  const after = await leftOf(places, parts, foreign);
-  if (after.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${after.join(', ')}`);
+  const remainsAfter = await describeRemains(layout, parts, foreign);
+  if (remainsAfter.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${remainsAfter.join(', ')}`);
   write(`the node has stopped; its images, logs and saved state stay in ${stateDirectory}\n`);
 }
 
-/** Names the directory that was searched, and those of the agents that do run, because one of them may be meant. */
-function nothingRuns(stateDirectory: string, sockets: readonly string[]): string {
-  const others = sockets.map((socket) => {
+/** Returns a message that names the searched directory and the directories of running agents, one of which may be the intended one. */
+function notRunningText(stateDirectory: string, sockets: readonly string[]): string {
+  const otherAgents = sockets.map((socket) => {
     const root = dirname(socket);
     return basename(root) === 'kubelet' ? `--state-dir ${dirname(root)}` : `--root-dir ${root}`;
   });
-  const hint = others.length === 0 ? '' : `; other agents: ${others.join(', ')}`;
+  const hint = otherAgents.length === 0 ? '' : `; other agents: ${otherAgents.join(', ')}`;
   return `no "statelet up" is running for ${stateDirectory}${hint}\n`;
 }

@@ -1,18 +1,18 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
-/** What a pod's end may take beside its grace: its volumes, its sandbox, a runtime that is slow. */
+/** Time allowed beyond the grace period, for volumes, the sandbox and a slow runtime. */
 const MARGIN_MS = 15_000;
 
-/** How long pods may take to end, in milliseconds: the longest of their graces and a margin. */
-export function patience(pods: readonly Pod[]): number {
-  const graces = pods.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 30);
-  return Math.max(0, ...graces) * 1_000 + MARGIN_MS;
+/** Returns the time that pods may take to terminate, in milliseconds: the longest grace period plus a margin. */
+export function drainTimeout(pods: readonly Pod[]): number {
+  const gracePeriods = pods.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 30);
+  return Math.max(0, ...gracePeriods) * 1_000 + MARGIN_MS;
 }
 
 /**
- * Ends all pods gracefully; where they do not end in their time, as with a runtime that hangs, it says so and resolves
- * all the same.
+ * Terminates all pods gracefully. If that takes too long, e.g. because the runtime hangs, prints a message and resolves
+ * anyway.
  */
 export function drainInTime(parts: {
   readonly pods: readonly Pod[];
@@ -21,12 +21,12 @@ export function drainInTime(parts: {
   readonly print: (line: string) => void;
 }): Promise<void> {
   const { pods, drain, clock, print } = parts;
-  const limit = patience(pods);
+  const timeoutMs = drainTimeout(pods);
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => {
-      print(`the pods did not terminate within ${limit / 1_000}s: no longer waiting for them`);
+      print(`the pods did not terminate within ${timeoutMs / 1_000}s: no longer waiting for them`);
       resolve();
-    }, limit);
+    }, timeoutMs);
     drain()
       .then(resolve, reject)
       .finally(() => clock.clearTimeout(timer));

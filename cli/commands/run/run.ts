@@ -14,30 +14,33 @@ import type { StartedNode, StartNode } from '../../../node/start/startNode.ts';
 import type { SystemdNotifier } from '../../../node/start/systemd.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { checkSocketPath, socketPath } from '../../../socket/socketPath.ts';
-import { askedToEnd, endOnSignals } from '../../terminal/signals.ts';
+import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts';
 import { runOnce } from './runOnce.ts';
-import { nameOf, planTakeOver, planText, refuseTakeOver } from './takeOver.ts';
+import { assertNoObstacles, planTakeOver, planText, podNameAndUid } from './takeOver.ts';
 
 const defaults = { rootDirectory: runDirectory };
 
 type Write = (text: string) => unknown;
 
-/** Reports what becomes of each pod; rejects when one does not come to run or to a good end. */
-async function reportOnce(agent: AgentPort, write: Write, asked: AbortSignal): Promise<void> {
-  const results = await runOnce(agent, systemClock, asked);
+/** Prints the result of each pod. Rejects if a pod neither runs nor has succeeded. */
+async function reportResults(agent: AgentPort, write: Write, stopSignal: AbortSignal): Promise<void> {
+  const results = await runOnce(agent, systemClock, stopSignal);
   for (const { name, message } of results) write(`${name}: ${message}\n`);
   if (results.length === 0) write('no pods\n');
-  const failed = results.filter(({ isGood }) => !isGood).map(({ name }) => name);
+  const failed = results.filter(({ succeeded }) => !succeeded).map(({ name }) => name);
   if (failed.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failed.join(', ')}`);
 }
 
-/** Tells which pods are taken over, or why none is: before anything is changed. */
-async function tellTakeOver(config: NodeConfig, logger: Logger, asked: AbortSignal): Promise<void> {
-  const plan = await planTakeOver(config, asked);
-  refuseTakeOver(plan);
+/** Logs which pods will be taken over, or throws if that is refused, before anything is changed. */
+async function logTakeOver(config: NodeConfig, logger: Logger, stopSignal: AbortSignal): Promise<void> {
+  const plan = await planTakeOver(config, stopSignal);
+  assertNoObstacles(plan);
   if (plan.pods.length === 0) logger.info(`no pods to take over below ${config.rootDirectory}`);
   for (const pod of plan.pods) {
-    logger.info({ pod: `${pod.namespace}/${pod.name}`, uid: pod.uid }, `taking over pod ${nameOf(pod)}: ${pod.why}`);
+    logger.info(
+      { pod: `${pod.namespace}/${pod.name}`, uid: pod.uid },
+      `taking over pod ${podNameAndUid(pod)}: ${pod.why}`,
+    );
   }
 }
 
@@ -50,7 +53,7 @@ export function requireRoot(uid = process.getuid?.()): void {
   throw new ConfigError('run needs root; without root, "statelet up" runs pods on a simulated runtime');
 }
 
-/** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
+/** Runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await loadConfig(flags, { defaults, checkHost: true });
   if (config.runOnce && !hasManifests(config))
@@ -58,24 +61,30 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
   if (config.runOnce && config.cluster !== undefined)
     throw new ConfigError('--runonce takes no pods of a cluster: leave out --kubeconfig');
   checkSocketPath(socketPath(config.rootDirectory));
-  const how = flags['--take-over'];
-  if (how === 'list') {
+  const takeOver = flags['--take-over'];
+  if (takeOver === 'list') {
     write(planText(await planTakeOver(config), config));
     return;
   }
-  const systemd = config.runOnce ? undefined : await heardBySystemd();
+  const systemd = config.runOnce ? undefined : await createSystemdConnector();
   const log = await createLogger({ logging: config.logging, simulated: false });
   const { logger } = log;
   await assertNoKubelet(config.rootDirectory);
   const release = await lockRootDirectory(config.rootDirectory);
-  const signals = endOnSignals();
+  const signals = handleStopSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
     if (!hasManifests(config) && config.cluster === undefined)
       logger.warn('no pods to run: neither --kubeconfig nor --pod-manifest-path nor --manifest-url is set');
-    if (how === 'now') await tellTakeOver(config, logger, signals.asked);
-    const node = await startNode({ config, simulated: false, ...log, takesOver: how === 'now' });
-    await runNode(node, { config, logger, write, asked: signals.asked, systemd: await systemd?.(node, logger) });
+    if (takeOver === 'now') await logTakeOver(config, logger, signals.stopSignal);
+    const node = await startNode({ config, simulated: false, ...log, takesOver: takeOver === 'now' });
+    await runNode(node, {
+      config,
+      logger,
+      write,
+      stopSignal: signals.stopSignal,
+      systemd: await systemd?.(node, logger),
+    });
   } finally {
     signals.close();
     await release();
@@ -83,35 +92,35 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
   logger.info('the node agent has stopped');
 }
 
-/** Serves a node that has been started, until its end is asked for or its work is done, and then stops it. */
+/** Serves a started node until a stop is requested or `--runonce` has completed, then stops it. */
 async function runNode(
   node: Awaited<ReturnType<StartNode>>,
   parts: {
     readonly config: NodeConfig;
     readonly logger: Logger;
     readonly write: Write;
-    readonly asked: AbortSignal;
+    readonly stopSignal: AbortSignal;
     readonly systemd: SystemdNotifier | undefined;
   },
 ): Promise<void> {
-  const { config, logger, write, asked, systemd } = parts;
+  const { config, logger, write, stopSignal, systemd } = parts;
   const socket = await serveNode(node, { config, logger });
   logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
   void systemd?.ready();
   try {
-    if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, asked), node.failed]);
-    await Promise.race([askedToEnd(asked), node.failed]);
-    logger.info({ signal: asked.reason }, 'stopping the node agent; its pods keep running');
+    if (config.runOnce) return await Promise.race([reportResults(node.agent, write, stopSignal), node.failed]);
+    await Promise.race([untilStopRequested(stopSignal), node.failed]);
+    logger.info({ signal: stopSignal.reason }, 'stopping the node agent; its pods keep running');
   } finally {
-    const told = systemd?.stopping();
+    const stoppingSent = systemd?.stopping();
     await socket.close();
     await node.stop();
-    await told;
+    await stoppingSent;
   }
 }
 
-/** Few are services of `Type=notify`. Throws where systemd would not let the agent live. */
-async function heardBySystemd() {
+/** Returns undefined unless this is a service of `Type=notify`. Throws if the watchdog interval is too short for the agent. */
+async function createSystemdConnector() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
   const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import(

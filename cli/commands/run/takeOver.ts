@@ -1,4 +1,4 @@
-/** `run --take-over`: the pods that another kubelet has left below a root directory become this agent's, to be ended or gone on with. */
+/** `run --take-over`: this agent adopts or terminates the pods that another kubelet left below the root directory. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -19,87 +19,96 @@ import { type ForeignPod, type ObservedPod, UNKNOWN_NAMESPACE } from '../../../k
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import { describeRunningKubelets } from '../../../node/start/runningKubelets.ts';
 
-/** A pod that would be taken over, with what there is of it on this host. */
-interface Taken extends ForeignPod {
+/** A pod to be taken over, with its resources on this host. */
+interface TakeOverPod extends ForeignPod {
   readonly running: number;
   readonly mounts: readonly string[];
   readonly logs: string | undefined;
-  /** How many processes are in its cgroup. */
+  /** Number of processes in its cgroup. */
   readonly processes: number;
-  /** Whether the API server has it for the node; absent: there is none, or it has not said. */
+  /** Whether the pod is bound to the node at the API server. Undefined without an API server or its response. */
   readonly isBound?: boolean;
 }
 
 interface TakeOver {
-  readonly pods: readonly Taken[];
-  /** Why nobody knows which pods the API server has for the node. */
-  readonly unknown?: string | undefined;
-  /** Why it is refused, a sentence each. */
+  readonly pods: readonly TakeOverPod[];
+  /** Why the pods bound to the node are unknown, if they are. */
+  readonly unknownReason?: string | undefined;
+  /** Reasons to refuse the take-over, one sentence each. */
   readonly obstacles: readonly string[];
 }
 
-interface Found {
+interface HostState {
   readonly config: NodeConfig;
   readonly layout: Layout;
   readonly runtime: ReadonlyMap<string, ObservedPod>;
   readonly processes: ReadonlyMap<string, number>;
   readonly logs: readonly string[];
-  readonly bound: Bound;
+  readonly bound: BoundPods;
 }
 
-/** Which pods the API server has for the node; or why that is not known. */
-interface Bound {
+/** The pods that are bound to the node at the API server, or the reason why they are unknown. */
+interface BoundPods {
   readonly uids?: ReadonlySet<string>;
-  readonly unknown?: string;
+  readonly unknownReason?: string;
 }
 
-const ANSWER_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Looks at what a take-over would be about, and changes nothing; it asks no cluster any longer once it is asked to stop. */
-export async function planTakeOver(config: NodeConfig, asked = new AbortController().signal): Promise<TakeOver> {
+/** Determines the pods of a take-over without changing anything. `signal` aborts the request to the API server. */
+export async function planTakeOver(config: NodeConfig, signal = new AbortController().signal): Promise<TakeOver> {
   const { rootDirectory, podLogsDirectory, nodeName, containerRuntimeEndpoint } = config;
-  const place = {
+  const paths = {
     rootDir: rootDirectory,
     podLogsDir: podLogsDirectory,
     nodeName,
     runtimeEndpoint: containerRuntimeEndpoint,
   };
   const [foreign, processes, runtime, kubelets, logs, bound] = await Promise.all([
-    findPodsToTakeOver(place, await listOwnedUids(rootDirectory)),
+    findPodsToTakeOver(paths, await listOwnedUids(rootDirectory)),
     processesByPod(),
     listRuntime(config),
     describeRunningKubelets(rootDirectory),
     readdir(podLogsDirectory).catch(() => []),
-    askCluster(config, asked),
+    fetchBoundPods(config, signal),
   ]);
-  const describe = describer({ config, layout: createLayout(place), runtime: runtime.pods, processes, logs, bound });
-  const owner = ownerMark(markOwner(place).root, nodeName);
-  const theirs = foreign.filter(({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner));
-  const pods = await Promise.all(theirs.map(describe));
-  const { unknown } = bound;
+  const describe = createDescriber({
+    config,
+    layout: createLayout(paths),
+    runtime: runtime.pods,
+    processes,
+    logs,
+    bound,
+  });
+  const owner = ownerMark(markOwner(paths).root, nodeName);
+  const foreignPods = foreign.filter(
+    ({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner),
+  );
+  const pods = await Promise.all(foreignPods.map(describe));
+  const { unknownReason } = bound;
   return {
     pods,
-    unknown,
-    obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => obstacleOf(pod, config))],
+    unknownReason,
+    obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => podObstacle(pod, config))],
   };
 }
 
-/** Which pods the API server has for the node, if there is one and it answers: without that nothing of them is ended. */
-async function askCluster({ cluster, nodeName }: NodeConfig, signal: AbortSignal): Promise<Bound> {
+/** Fetches the pods bound to the node. If the request fails, pods are not terminated for being unbound. */
+async function fetchBoundPods({ cluster, nodeName }: NodeConfig, signal: AbortSignal): Promise<BoundPods> {
   if (cluster === undefined) return {};
   try {
-    // Most nodes belong to no cluster: what speaks with an API server is loaded for those that do.
+    // Imported lazily, because only nodes in a cluster need the API client.
     const { fetchBoundPodUids: boundPods } = await import('../../../node/start/fetchBoundPodUids.ts');
     return { uids: await boundPods(cluster, nodeName, { signal }) };
   } catch (error) {
-    return { unknown: messageOf(error) };
+    return { unknownReason: messageOf(error) };
   }
 }
 
-/** Puts together what there is of a pod on this host. */
-const describer =
-  ({ config, layout, runtime, processes, logs, bound }: Found) =>
-  async (pod: ForeignPod): Promise<Taken> => {
+/** Creates a function that collects the resources of a pod on this host. */
+const createDescriber =
+  ({ config, layout, runtime, processes, logs, bound }: HostState) =>
+  async (pod: ForeignPod): Promise<TakeOverPod> => {
     const folder = logs.find((name) => identityOf(name).uid === pod.uid);
     return {
       ...withObserved(pod, runtime.get(pod.uid)),
@@ -110,7 +119,7 @@ const describer =
     };
   };
 
-/** What the runtime knows of it goes before what its files tell. */
+/** Prefers the names in the runtime to those derived from files. */
 function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
   return {
     ...pod,
@@ -120,32 +129,34 @@ function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
   };
 }
 
-/** What runs and is not this runtime's cannot be stopped: its volumes must not be taken from under it. */
-function obstacleOf(pod: Taken, { containerRuntimeEndpoint }: NodeConfig): string[] {
+/** Refuses a pod with processes that this runtime does not manage, because they cannot be stopped before their volumes are unmounted. */
+function podObstacle(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processes === 0 || pod.sandboxes.length > 0) return [];
   return [
-    `${nameOf(pod)}: ${counted(pod.processes, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,
+    `${podNameAndUid(pod)}: ${countText(pod.processes, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,
   ];
 }
 
-/** The plan as `--take-over=list` prints it. */
-export function planText({ pods, obstacles, unknown }: TakeOver, { rootDirectory, cluster }: NodeConfig): string {
-  const refused = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
-  if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${refused}`;
-  const wanted = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
-  const head = `${counted(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${wanted} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
-  const unasked =
-    unknown === undefined ? '' : `\nthe API server did not say which pods it has for this node: ${unknown}\n`;
-  return `${head}${pods.map(podText).join('')}${unasked}${refused}`;
+/** Formats the plan for `--take-over=list`. */
+export function planText({ pods, obstacles, unknownReason }: TakeOver, { rootDirectory, cluster }: NodeConfig): string {
+  const obstacleText = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
+  if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${obstacleText}`;
+  const wantedText = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
+  const head = `${countText(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${wantedText} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
+  const unknownText =
+    unknownReason === undefined
+      ? ''
+      : `\nthe API server did not say which pods it has for this node: ${unknownReason}\n`;
+  return `${head}${pods.map(podText).join('')}${unknownText}${obstacleText}`;
 }
 
-function podText(pod: Taken): string {
+function podText(pod: TakeOverPod): string {
   const { why, directory = '', sandboxes, running, mounts, logs, processes, isBound } = pod;
   return [
-    `\n${nameOf(pod)}`,
+    `\n${podNameAndUid(pod)}`,
     `  not ours because    ${why}`,
     ...(isBound === undefined ? [] : [`  at the API server   ${isBound ? 'yes' : 'no'}`]),
-    `  sandboxes           ${sandboxes.length}, with ${counted(running, 'running container', 'running containers')}`,
+    `  sandboxes           ${sandboxes.length}, with ${countText(running, 'running container', 'running containers')}`,
     `  directory           ${directory}`,
     ...mounts.map((mount) => `  mount               ${mount}`),
     ...(logs === undefined ? [] : [`  logs                ${logs}`]),
@@ -154,23 +165,23 @@ function podText(pod: Taken): string {
   ].join('\n');
 }
 
-/** Throws a `NodeFailure` that names what stands in the way of a take-over; then nothing has been changed. */
-export function refuseTakeOver({ obstacles }: TakeOver): void {
+/** Throws a `NodeFailure` that lists the obstacles, if there are any, before anything is changed. */
+export function assertNoObstacles({ obstacles }: TakeOver): void {
   if (obstacles.length > 0) throw new NodeFailure('TakeOverRefused', `nothing was taken over: ${obstacles.join('; ')}`);
 }
 
-/** `kube-system/etcd (UID)`, or the UID alone. */
-export const nameOf = ({ namespace, name, uid }: ForeignPod): string =>
+/** Returns e.g. `kube-system/etcd (UID)`, or only the UID if the name is unknown. */
+export const podNameAndUid = ({ namespace, name, uid }: ForeignPod): string =>
   namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
 
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+const countText = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 async function listRuntime(
   config: NodeConfig,
 ): Promise<{ pods: ReadonlyMap<string, ObservedPod>; obstacles: readonly string[] }> {
   const { containerRuntimeEndpoint: endpoint } = config;
   if (endpoint === SIMULATED) return { pods: new Map(), obstacles: [] };
-  const cri: Cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: ANSWER_MS });
+  const cri: Cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
   try {
     const options = { signal: new AbortController().signal };
     const [{ items }, { containers }] = await Promise.all([
@@ -186,7 +197,7 @@ async function listRuntime(
   }
 }
 
-/** How many processes are in the cgroups of pods, by uid with underscores; whoever made these. */
+/** Counts the processes in the cgroups of pods, by UID with underscores instead of dashes. */
 async function processesByPod(): Promise<ReadonlyMap<string, number>> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** `statelet logs`: what containers have written, read from their log files. */
+/** `statelet logs`, which reads the log files of containers. */
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
@@ -8,121 +8,121 @@ import { statusesOf } from '../../../show/actors/podActors.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, selectRun } from '../../../show/containerLog.ts';
 import type { PodPaths } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { errorText } from '../../output/errorText.ts';
-import { WholeLines } from '../../output/wholeLines.ts';
+import { LinePrefixer } from '../../output/linePrefixer.ts';
 import { TerminalText } from '../../terminal/terminalText.ts';
-import { readAnswer } from '../get/readExplanation.ts';
-import { readNode, readPlaces } from '../get/readPods.ts';
-import { askForPod } from './askPod.ts';
-import { type LogsOptions, type LogsWanted, logsWanted } from './logsWanted.ts';
+import { readAnswerAndLog } from '../get/readExplanation.ts';
+import { readNode, readPodPaths } from '../get/readPods.ts';
+import { fetchPod } from './fetchPod.ts';
+import { type LogsOptions, type LogsRequest, parseLogsRequest } from './logsRequest.ts';
 
-/** Where logs are printed. */
 export interface LogsOutput {
-  /** A terminal gets nothing of a container's that would do more than colour its text; all else gets the very bytes. */
+  /** Whether to remove escape sequences other than colours. Files and pipes receive the original bytes. */
   readonly isTerminal: boolean;
-  /** Resolves when there is room for more. */
+  /** Resolves when the output accepts more. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
-  /** For what is said beside the logs; it is made printable there. */
-  readonly note: (text: string) => void;
+  /** Prints a message of the command itself, with control characters escaped. */
+  readonly printNote: (text: string) => void;
 }
 
-interface Asked extends LogsWanted {
+interface LogsQuery extends LogsRequest {
   readonly agent: AgentClient;
-  readonly places: PodPaths & { readonly pod: Pod };
+  readonly paths: PodPaths & { readonly pod: Pod };
   readonly options: LogsOptions;
   readonly output: LogsOutput;
 }
 
-/** Prints the logs of a container, or of all of a pod, as kubectl does; whether all of them could be. */
+/** Prints the logs of one or all containers of a pod like kubectl. Returns whether all of them could be read. */
 export async function logs(words: readonly string[], options: LogsOptions, output: LogsOutput): Promise<boolean> {
-  const wanted = logsWanted(words, options, systemClock.now());
-  const agent = await agentNamed(options);
-  const { metadata } = await askForPod(agent, wanted.name, options.namespace);
-  const places = readPlaces(await agent.json(placesOf(metadata.uid)));
-  const asked = { ...wanted, agent, places, options, output };
-  if (options.allContainers) return printAll(asked);
-  await printLog(asked, chosen(asked));
+  const request = parseLogsRequest(words, options, systemClock.now());
+  const agent = await connectAgent(options);
+  const { metadata } = await fetchPod(agent, request.name, options.namespace);
+  const paths = readPodPaths(await agent.json(pathsResource(metadata.uid)));
+  const query = { ...request, agent, paths, options, output };
+  if (options.allContainers) return printAll(query);
+  await printLog(query, selectContainer(query));
   return true;
 }
 
-const placesOf = (uid: string): string => `/places/uids/${encodeURIComponent(uid)}`;
+const pathsResource = (uid: string): string => `/places/uids/${encodeURIComponent(uid)}`;
 
-function chosen({ container, places: { pod }, output }: Asked): string {
+function selectContainer({ container, paths: { pod }, output }: LogsQuery): string {
   const { name, note } = container === undefined ? defaultContainer(pod) : { name: container };
-  if (note !== undefined) output.note(`${note}\n`);
+  if (note !== undefined) output.printNote(`${note}\n`);
   expectContainer(pod, name);
   return name;
 }
 
-/** One after the other, or all at a time where they are followed; that of one cannot be shown keeps no other back. */
-async function printAll(asked: Asked): Promise<boolean> {
-  const { options, places, output } = asked;
+/** Prints all containers, concurrently if they are followed. An error of one does not affect the others. */
+async function printAll(query: LogsQuery): Promise<boolean> {
+  const { options, paths, output } = query;
   const print = async (container: string): Promise<boolean> => {
     try {
-      await printLog(asked, container);
+      await printLog(query, container);
       return true;
     } catch (error) {
-      output.note(errorText(error));
+      output.printNote(errorText(error));
       return false;
     }
   };
-  const names = containersOf(places.pod.spec).map(({ container }) => container.name);
+  const names = containersOf(paths.pod.spec).map(({ container }) => container.name);
   if (options.follow) return (await Promise.all(names.map(print))).every(Boolean);
-  let isWhole = true;
-  for (const name of names) isWhole = (await print(name)) && isWhole;
-  return isWhole;
+  let isComplete = true;
+  for (const name of names) isComplete = (await print(name)) && isComplete;
+  return isComplete;
 }
 
-async function printLog(asked: Asked, container: string): Promise<void> {
-  const { places, options, output } = asked;
-  const { name } = places.pod.metadata;
-  const logged = await runOf(asked, container);
-  const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run: logged.run };
-  const lines = new WholeLines(options.prefix ? `[pod/${name}/${container}] ` : '');
-  const text = new TerminalText();
-  const shown = (bytes: Buffer) => (output.isTerminal ? text.take(bytes) : bytes);
-  const isAlone = !options.allContainers && !options.prefix;
+async function printLog(query: LogsQuery, container: string): Promise<void> {
+  const { paths, options, output } = query;
+  const { name } = paths.pod.metadata;
+  const logged = await findRun(query, container);
+  const location = { root: paths.podLogs, directory: `${paths.logs}/${container}`, run: logged.run };
+  const prefixer = new LinePrefixer(options.prefix ? `[pod/${name}/${container}] ` : '');
+  const sanitizer = new TerminalText();
+  const toOutput = (bytes: Buffer) => (output.isTerminal ? sanitizer.push(bytes) : bytes);
+  const isRaw = !options.allContainers && !options.prefix;
   const print = async (data: string | Uint8Array) => void (data.length > 0 && (await output.write(data)));
   try {
-    for await (const chunk of readLog(place, readOptions(asked, container, logged)))
-      await print(shown(isAlone ? chunk : lines.take(chunk)));
+    for await (const chunk of readLog(location, readOptions(query, container, logged)))
+      await print(toOutput(isRaw ? chunk : prefixer.push(chunk)));
   } catch (error) {
-    throw await explained(error, asked);
+    throw await explainedError(error, query);
   } finally {
-    await print(shown(lines.end()));
-    if (output.isTerminal) await print(text.end());
+    await print(toOutput(prefixer.flush()));
+    if (output.isTerminal) await print(sanitizer.flush());
   }
 }
 
 /** Returns the run to print. The error for a container that has yet to start says what it is waiting for. */
-async function runOf({ agent, places: { pod }, options }: Asked, container: string): Promise<LoggedRun> {
+async function findRun({ agent, paths: { pod }, options }: LogsQuery, container: string): Promise<LoggedRun> {
   try {
     return selectRun(pod, container, options);
   } catch (error) {
     const { state } = statusesOf(pod).find(({ name }) => name === container) ?? {};
     if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;
-    const explain = (path: string) => agent.json(path).then(readAnswer, () => undefined);
+    const explain = (path: string) => agent.json(path).then(readAnswerAndLog, () => undefined);
     // While the pod mounts its volumes, it has no containers to explain.
-    const explanation = (await explain(containerExplanationOf(pod, container))) ?? (await explain(explanationOf(pod)));
+    const explanation =
+      (await explain(containerExplanationResource(pod, container))) ?? (await explain(explanationResource(pod)));
     if (explanation === undefined) throw error;
     throw new NodeFailure(error.reason, `${error.message}\n${explanation.answer}`, { cause: error });
   }
 }
 
-const explanationOf = ({ metadata: { namespace, name } }: Pod): string =>
+const explanationResource = ({ metadata: { namespace, name } }: Pod): string =>
   `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-const containerExplanationOf = (pod: Pod, container: string): string =>
-  `${explanationOf(pod)}/containers/${encodeURIComponent(container)}`;
+const containerExplanationResource = (pod: Pod, container: string): string =>
+  `${explanationResource(pod)}/containers/${encodeURIComponent(container)}`;
 
-function readOptions(asked: Asked, container: string, logged: LoggedRun): LogOptions {
-  const { agent, places, options, output, tailLines, since, limitBytes } = asked;
-  const goesOn = async () => {
+function readOptions(query: LogsQuery, container: string, logged: LoggedRun): LogOptions {
+  const { agent, paths, options, output, tailLines, since, limitBytes } = query;
+  const isStillRunning = async () => {
     try {
-      return isRunning(readPlaces(await agent.json(placesOf(places.pod.metadata.uid))).pod, container, logged);
+      return isRunning(readPodPaths(await agent.json(pathsResource(paths.pod.metadata.uid))).pod, container, logged);
     } catch (error) {
-      // Of an agent that is away nobody knows: its containers go on without it.
+      // If the agent is unreachable, assume that the container still runs, because it runs without the agent.
       return !(error instanceof NodeFailure && error.reason === 'NotFound');
     }
   };
@@ -131,8 +131,8 @@ function readOptions(asked: Asked, container: string, logged: LoggedRun): LogOpt
     since,
     limitBytes,
     timestamps: options.timestamps,
-    follow: options.follow ? { isRunning: goesOn, pause } : undefined,
-    onDamaged: (file, why) => output.note(`statelet: ${file} is damaged, its end is left out: ${why}\n`),
+    follow: options.follow ? { isRunning: isStillRunning, pause } : undefined,
+    onDamaged: (file, why) => output.printNote(`statelet: ${file} is damaged, its end is left out: ${why}\n`),
     signal: new AbortController().signal,
   };
 }
@@ -147,8 +147,8 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', end, { once: true });
   });
 
-/** A runtime that runs nothing writes no logs. */
-async function explained(error: unknown, { agent }: Asked): Promise<unknown> {
+/** Explains missing logs of a simulated runtime. */
+async function explainedError(error: unknown, { agent }: LogsQuery): Promise<unknown> {
   if (!(error instanceof NodeFailure) || error.reason !== 'NotFound') return error;
   const node = await agent.json('/node').then(readNode, () => undefined);
   if (!node?.simulated) return error;

@@ -1,15 +1,14 @@
-/** The commands about a single pod as kubectl has them, as they stand on the command line. */
+/** The command lines of `logs` and `delete`. */
 import type { Command } from 'commander';
 import type { DeleteOptions } from '../run/delete.ts';
-import type { LogsOptions } from './logsWanted.ts';
+import type { LogsOptions } from './logsRequest.ts';
 
-/** What these commands do. */
 export interface PodCommands {
   logs(words: string[], options: LogsOptions): Promise<void>;
   delete(words: string[], options: DeleteOptions): Promise<void>;
 }
 
-/** The options of each command that asks a running agent. */
+/** Adds the options that select a running agent. */
 export const socketOptions = (command: Command): Command =>
   command
     .option(

@@ -1,10 +1,9 @@
-/** `exec` and `attach` as they stand on the command line. */
+/** The command lines of `exec` and `attach`. */
 import type { Command } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { AttachOptions, ExecOptions } from './exec.ts';
 import { socketOptions } from './podCommands.ts';
 
-/** What these commands do. */
 export interface StreamCommands {
   exec(words: string[], command: string[], options: ExecOptions): Promise<void>;
   attach(words: string[], options: AttachOptions): Promise<void>;
@@ -28,8 +27,8 @@ export function addStreamCommands(program: Command, commands: StreamCommands): v
       '<pod...>',
       'pod/NAME (full name, name in the manifest, or UID), and behind -- the command with its arguments',
     )
-    .action((given: string[], options: ExecOptions) => {
-      const { words, command } = dividedAtDashes(given, program);
+    .action((args: string[], options: ExecOptions) => {
+      const { words, command } = splitAtDashes(args, program);
       return commands.exec(words, command, options);
     });
   streamOptions(program.command('attach').description('read and write what a running container writes and reads'))
@@ -37,11 +36,11 @@ export function addStreamCommands(program: Command, commands: StreamCommands): v
     .action((words: string[], options: AttachOptions) => commands.attach(words, options));
 }
 
-/** What stands before -- and behind it, which commander does not tell apart. */
-function dividedAtDashes(given: readonly string[], { rawArgs }: Command & { rawArgs?: readonly string[] }) {
+/** Splits the arguments at `--`, because commander joins both parts. */
+function splitAtDashes(args: readonly string[], { rawArgs }: Command & { rawArgs?: readonly string[] }) {
   const dashes = rawArgs?.indexOf('--') ?? -1;
   const command = dashes < 0 ? [] : (rawArgs?.slice(dashes + 1) ?? []);
-  const words = given.slice(0, given.length - command.length);
+  const words = args.slice(0, args.length - command.length);
   if (dashes < 0 && words.length > 1)
     throw new ConfigError('exec POD COMMAND is not supported: use exec POD -- COMMAND instead');
   if (words.length === 0) throw new ConfigError('which pod? expected pod/NAME before --');

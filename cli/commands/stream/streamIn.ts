@@ -5,10 +5,10 @@ import { parseStreamingUrl } from '../../../cri/streaming/streamingUrl.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';
 import type { StreamEndpoint, StreamRequest } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { type CommandTerminal, followSize, takeKeys, writableTo } from '../../terminal/commandTerminal.ts';
-import { endOnSignals } from '../../terminal/signals.ts';
+import { type CommandTerminal, enterRawMode, followSize, writableTo } from '../../terminal/commandTerminal.ts';
+import { handleStopSignals } from '../../terminal/signals.ts';
 
-const placeShape = z.object({
+const endpointShape = z.object({
   url: z.string(),
   stdin: z.boolean(),
   stdout: z.boolean(),
@@ -16,61 +16,65 @@ const placeShape = z.object({
   tty: z.boolean(),
 });
 
-/** So long the runtime's streaming server may take to answer, in milliseconds. */
-const DIAL_MS = 10_000;
+/** Time limit for connecting to the runtime's streaming server, in milliseconds. */
+const DIAL_TIMEOUT_MS = 10_000;
 
 interface Streaming {
   readonly terminal: CommandTerminal;
-  /** Whether each key goes to the container. */
+  /** Whether the terminal is in raw mode, so that each key goes to the container. */
   readonly isRaw: boolean;
-  /** Whether the process has been drawing on a terminal before. */
+  /** Whether the process in the container may already have drawn on its terminal. */
   readonly redraws?: boolean;
 }
 
 /**
- * Reads and writes a container's streams at the place that the agent names, until they end: gives the exit code, and tells
- * one that is not 0, as kubectl does. A signal ends it with 128 and its number.
+ * Streams to and from a container through the endpoint that the agent returns. Returns the exit code and, like kubectl, prints
+ * one other than 0. On a signal, returns 128 plus its number.
  */
-export async function streamIn(
+export async function streamContainer(
   agent: AgentClient,
   path: '/exec' | '/attach',
   request: StreamRequest,
   streaming: Streaming,
 ): Promise<number> {
-  const place: StreamEndpoint = placeShape.parse(await agent.post(path, request));
-  const signals = endOnSignals();
-  const giveBack = streaming.isRaw ? takeKeys(streaming.terminal.input) : () => {};
+  const endpoint: StreamEndpoint = endpointShape.parse(await agent.post(path, request));
+  const signals = handleStopSignals();
+  const restoreTerminal = streaming.isRaw ? enterRawMode(streaming.terminal.input) : () => {};
   try {
-    const code = await runAt(place, streaming, signals.asked);
-    giveBack();
-    if (code !== 0) streaming.terminal.say(`command terminated with exit code ${code}\n`);
+    const code = await runStreams(endpoint, streaming, signals.stopSignal);
+    restoreTerminal();
+    if (code !== 0) streaming.terminal.printMessage(`command terminated with exit code ${code}\n`);
     return code;
   } catch (error) {
-    if (signals.asked.aborted) return exitCodeOf(signals.asked.reason);
+    if (signals.stopSignal.aborted) return signalExitCode(signals.stopSignal.reason);
     throw error;
   } finally {
-    giveBack();
+    restoreTerminal();
     signals.close();
   }
 }
 
-async function runAt(place: StreamEndpoint, { terminal, redraws }: Streaming, signal: AbortSignal): Promise<number> {
+async function runStreams(
+  endpoint: StreamEndpoint,
+  { terminal, redraws }: Streaming,
+  signal: AbortSignal,
+): Promise<number> {
   const { input, screen, writeOut, writeErr } = terminal;
-  const dialling = { protocols: COMMAND_PROTOCOLS, signal, timeoutMs: DIAL_MS };
-  const { connection } = await dialSpdy(parseStreamingUrl(place.url), dialling);
+  const dialOptions = { protocols: COMMAND_PROTOCOLS, signal, timeoutMs: DIAL_TIMEOUT_MS };
+  const { connection } = await dialSpdy(parseStreamingUrl(endpoint.url), dialOptions);
   const streams = {
-    stdin: place.stdin ? input : undefined,
-    stdout: place.stdout ? writableTo(writeOut) : undefined,
-    stderr: place.stderr ? writableTo(writeErr) : undefined,
-    tty: place.tty
-      ? { followSize: (tell: Parameters<typeof followSize>[1]) => followSize(screen, tell, redraws) }
+    stdin: endpoint.stdin ? input : undefined,
+    stdout: endpoint.stdout ? writableTo(writeOut) : undefined,
+    stderr: endpoint.stderr ? writableTo(writeErr) : undefined,
+    tty: endpoint.tty
+      ? { followSize: (onSize: Parameters<typeof followSize>[1]) => followSize(screen, onSize, redraws) }
       : undefined,
   };
   return runRemoteCommand(connection, streams, signal);
 }
 
-/** As shells have it: the signal is one of those that `endOnSignals` names. */
-function exitCodeOf(reason: unknown): number {
-  const found = Object.entries(constants.signals).find(([name]) => name === reason);
-  return 128 + (found?.[1] ?? 0);
+/** Returns the exit code of shells for a signal of `handleStopSignals`. */
+function signalExitCode(reason: unknown): number {
+  const match = Object.entries(constants.signals).find(([name]) => name === reason);
+  return 128 + (match?.[1] ?? 0);
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { SORT_FIELDS } from '../../../show/tables/usageTable.ts';
-import { KINDS, resourceOf } from '../get/resource.ts';
+import { KINDS, parseResource } from '../get/resource.ts';
 import { socketOptions } from '../stream/podCommands.ts';
 import type { TopOptions } from './top.ts';
 import type { TopUsageOptions } from './topUsage.ts';
@@ -29,14 +29,14 @@ export function addTopCommand(program: Command, commands: TopCommands): void {
     .option('--no-headers', 'with pods or nodes: print no headers')
     .option('-l, --selector <labels>', 'with pods or nodes: only those with these labels, as of "get"')
     .option('--field-selector <fields>', 'with pods or nodes: only those with these fields, as of "get"')
-    .action((words: string[], options: TopUsageOptions) => topOf(commands, words, options));
+    .action((words: string[], options: TopUsageOptions) => runTop(commands, words, options));
 }
 
-function topOf(commands: TopCommands, words: string[], options: TopUsageOptions): Promise<void> {
+function runTop(commands: TopCommands, words: string[], options: TopUsageOptions): Promise<void> {
   const [word] = words[0]?.split('/') ?? [];
   const isUsage = [...KINDS.pods, ...KINDS.nodes].some((name) => name === word);
-  const { kind, name } = isUsage ? resourceOf(words, ['pods', 'nodes']) : {};
-  refuseOthersFlags(kind, options);
+  const { kind, name } = isUsage ? parseResource(words, ['pods', 'nodes']) : {};
+  rejectUnsupportedFlags(kind, options);
   if (kind === undefined) {
     const { namespace, rootDir, stateDir } = options;
     return commands.top(words, {
@@ -45,25 +45,25 @@ function topOf(commands: TopCommands, words: string[], options: TopUsageOptions)
       ...(stateDir === undefined ? {} : { stateDir }),
     });
   }
-  const named = name === undefined ? options : { ...options, name };
-  return kind === 'pods' ? commands.topPods(named) : commands.topNodes(named);
+  const namedOptions = name === undefined ? options : { ...options, name };
+  return kind === 'pods' ? commands.topPods(namedOptions) : commands.topNodes(namedOptions);
 }
 
-/** Rejects flags without an effect, because a user would take the table for something that it does not show. */
-function refuseOthersFlags(kind: string | undefined, options: TopUsageOptions): void {
+/** Rejects flags without an effect, because the user would misread the table. */
+function rejectUnsupportedFlags(kind: string | undefined, options: TopUsageOptions): void {
   const { containers, allNamespaces, namespace, sortBy, headers, selector, fieldSelector } = options;
   if (kind === 'nodes' && namespace !== undefined) throw new ConfigError('--namespace: nodes have no namespace');
-  const ofPods = { '--containers': containers, '--all-namespaces': allNamespaces };
-  const ofUsage = {
+  const podFlags = { '--containers': containers, '--all-namespaces': allNamespaces };
+  const usageFlags = {
     '--sort-by': sortBy,
     '--no-headers': headers === false || undefined,
     '--selector': selector,
     '--field-selector': fieldSelector,
   };
-  for (const [flag, value] of Object.entries(ofPods)) {
+  for (const [flag, value] of Object.entries(podFlags)) {
     if (value !== undefined && kind !== 'pods') throw new ConfigError(`${flag}: only "top pods" takes this flag`);
   }
-  for (const [flag, value] of Object.entries(ofUsage)) {
+  for (const [flag, value] of Object.entries(usageFlags)) {
     if (value === undefined || kind !== undefined) continue;
     throw new ConfigError(`${flag}: only "top pods" and "top nodes" take this flag`);
   }

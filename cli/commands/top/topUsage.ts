@@ -1,4 +1,4 @@
-/** `statelet top pods` and `statelet top nodes`: the CPU and memory that they use, as `kubectl top` shows them. */
+/** `statelet top pods` and `statelet top nodes`: CPU and memory usage in the format of `kubectl top`. */
 import * as z from 'zod/mini';
 import { systemClock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
@@ -14,11 +14,11 @@ import {
   type SortField,
   type Usage,
 } from '../../../show/tables/usageTable.ts';
-import { agentNamed } from '../../agent.ts';
+import { connectAgent } from '../../agent.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
-import { askForNodes } from '../get/readNodes.ts';
+import { fetchNodes } from '../get/readNodes.ts';
 import { readNode, readPodList } from '../get/readPods.ts';
-import { type SelectionOptions, selection } from '../get/selection.ts';
+import { createSelection, type SelectionOptions } from '../get/selection.ts';
 
 export interface TopUsageOptions extends SelectionOptions {
   readonly name?: string;
@@ -39,7 +39,7 @@ const measuredShape = z.object({
   memory: z.optional(z.object({ workingSetBytes: z.optional(z.number()) })),
 });
 
-type Measured = z.infer<typeof measuredShape>;
+type MeasuredStats = z.infer<typeof measuredShape>;
 
 const summaryShape = z.object({
   node: measuredShape,
@@ -47,21 +47,21 @@ const summaryShape = z.object({
 });
 
 /** A pod younger than this, in milliseconds, may not have been measured yet (`metricsCreationDelay` in kubectl). */
-const NOT_YET_MEASURED_MS = 120_000;
+const METRICS_DELAY_MS = 120_000;
 
-const notYet = (): NodeFailure => new NodeFailure('NotFound', 'metrics not available yet');
+const metricsNotAvailable = (): NodeFailure => new NodeFailure('NotFound', 'metrics not available yet');
 
-function usageOf({ cpu, memory }: Measured): Usage | undefined {
+function usageOf({ cpu, memory }: MeasuredStats): Usage | undefined {
   const { usageNanoCores: cpuNanoCores } = cpu ?? {};
   const { workingSetBytes: memoryBytes } = memory ?? {};
   return cpuNanoCores === undefined || memoryBytes === undefined ? undefined : { cpuNanoCores, memoryBytes };
 }
 
-/** Prints what the running agent's pods, or their containers, use. */
+/** Prints the usage of the running agent's pods or their containers. */
 export async function topPods(options: TopUsageOptions, write: Write): Promise<void> {
   const { name, namespace, allNamespaces, headers = true } = options;
-  const isSelected = selection<Pod>(options, podFields);
-  const agent = await agentNamed(options);
+  const isSelected = createSelection<Pod>(options, podFields);
+  const agent = await connectAgent(options);
   const inNamespace = readPodList(await agent.json('/api/v1/pods')).filter(
     ({ metadata }) => namespace === undefined || allNamespaces === true || metadata.namespace === namespace,
   );
@@ -69,57 +69,57 @@ export async function topPods(options: TopUsageOptions, write: Write): Promise<v
   if (name !== undefined && pods.length === 0) throw new NodeFailure('NotFound', `pods "${name}" not found`);
   const summary = summaryShape.parse(await agent.json('/stats/summary'));
   const { simulated } = readNode(await agent.json('/node'));
-  const measured = new Map(summary.pods.map(({ podRef, containers }) => [podRef.uid, containers]));
-  const used = pods.flatMap((pod) => usageOfPod(pod, measured.get(pod.metadata.uid)));
-  if (used.length === 0) {
-    if (pods.length > 0) throw whyUnmeasured(pods);
+  const containersByUid = new Map(summary.pods.map(({ podRef, containers }) => [podRef.uid, containers]));
+  const usages = pods.flatMap((pod) => podUsage(pod, containersByUid.get(pod.metadata.uid)));
+  if (usages.length === 0) {
+    if (pods.length > 0) throw missingMetricsError(pods);
     return void process.stderr.write('No resources found\n');
   }
   if (simulated) write('SIMULATED runtime: no real containers run\n');
-  const [header = [], ...rows] = podUsageTable(used, {
-    namespaces: allNamespaces === true || used.some((pod) => pod.namespace !== 'default'),
+  const [header = [], ...rows] = podUsageTable(usages, {
+    namespaces: allNamespaces === true || usages.some((pod) => pod.namespace !== 'default'),
     containers: options.containers === true,
     sortBy: options.sortBy,
   });
   tablePrinter(write, { headers }).print(header, rows);
 }
 
-/** Returns nothing for a pod of which a container is not measured, because metrics-server leaves such a pod out, too. */
-function usageOfPod({ metadata }: Pod, containers: readonly Measured[] = []): PodUsage[] {
-  const used = containers.flatMap((container) => {
+/** Returns no usage if a container has not been measured, because metrics-server leaves out such pods too. */
+function podUsage({ metadata }: Pod, containers: readonly MeasuredStats[] = []): PodUsage[] {
+  const containerUsages = containers.flatMap((container) => {
     const usage = usageOf(container);
     return usage === undefined ? [] : [{ name: container.name ?? '', usage }];
   });
-  if (used.length === 0 || used.length < containers.length) return [];
-  return [{ namespace: metadata.namespace, name: metadata.name, containers: used }];
+  if (containerUsages.length === 0 || containerUsages.length < containers.length) return [];
+  return [{ namespace: metadata.namespace, name: metadata.name, containers: containerUsages }];
 }
 
-/** Explains why none of these pods is measured, as kubectl does (`verifyEmptyMetrics` in `cmd/top/top_pod.go`). */
-function whyUnmeasured(pods: readonly Pod[]): NodeFailure {
+/** Creates kubectl's error for pods without metrics (`verifyEmptyMetrics` in `cmd/top/top_pod.go`). */
+function missingMetricsError(pods: readonly Pod[]): NodeFailure {
   const now = systemClock.now();
   const ageOf = ({ metadata }: Pod) => now - Date.parse(metadata.creationTimestamp ?? '');
-  const old = pods.find((pod) => ageOf(pod) > NOT_YET_MEASURED_MS);
-  if (old === undefined) return notYet();
-  const { namespace, name } = old.metadata;
-  const age = goDuration(ageOf(old));
+  const oldPod = pods.find((pod) => ageOf(pod) > METRICS_DELAY_MS);
+  if (oldPod === undefined) return metricsNotAvailable();
+  const { namespace, name } = oldPod.metadata;
+  const age = goDuration(ageOf(oldPod));
   return new NodeFailure('NotFound', `Metrics not available for pod ${namespace}/${name}, age: ${age}`);
 }
 
-/** Prints what the node of the running agent uses, also in percent of what it can allocate to pods. */
+/** Prints the usage of the running agent's node, also in percent of its allocatable resources. */
 export async function topNodes(options: TopUsageOptions, write: Write): Promise<void> {
-  const isSelected = selection(options, nodeFields);
-  const agent = await agentNamed(options);
-  const nodes = (await askForNodes(agent, options.name)).filter(isSelected);
+  const isSelected = createSelection(options, nodeFields);
+  const agent = await connectAgent(options);
+  const nodes = (await fetchNodes(agent, options.name)).filter(isSelected);
   if (nodes.length === 0) return void process.stderr.write('No resources found\n');
   const usage = usageOf(summaryShape.parse(await agent.json('/stats/summary')).node);
-  if (usage === undefined) throw notYet();
-  const used = nodes.map(
+  if (usage === undefined) throw metricsNotAvailable();
+  const usages = nodes.map(
     ({ metadata, status }): NodeUsage => ({
       name: metadata.name,
       usage,
       allocatable: new Map(Object.entries(status.allocatable)),
     }),
   );
-  const [header = [], ...rows] = nodeUsageTable(used, options.sortBy);
+  const [header = [], ...rows] = nodeUsageTable(usages, options.sortBy);
   tablePrinter(write, { headers: options.headers ?? true }).print(header, rows);
 }

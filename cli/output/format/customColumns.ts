@@ -1,22 +1,23 @@
-/** kubectl's tables of one's own columns: `NAME:.metadata.name,PHASE:.status.phase`. */
-import { readPath } from './jsonPath.ts';
-import { PathMistake } from './pathMistake.ts';
+/** kubectl's custom columns, e.g. `NAME:.metadata.name,PHASE:.status.phase`. */
+import { compilePath } from './jsonPath.ts';
+import { PathSyntaxError } from './pathSyntaxError.ts';
 
 export interface CustomColumns {
   readonly header: readonly string[];
-  /** The cells of an object. */
+  /** Returns the row of an object. */
   readonly cells: (object: unknown) => string[];
 }
 
-/** With or without braces and the dot before it. */
-const RELAXED = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
+/** A path whose braces and leading dot are optional. */
+const RELAXED_PATH = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
 
-/** Reads their specification, which throws a `PathMistake` where it is none: kubectl/pkg/cmd/get/customcolumn.go. */
+/** Parses a specification like kubectl/pkg/cmd/get/customcolumn.go. Throws a `PathSyntaxError` if it is invalid. */
 export function readColumns(spec: string): CustomColumns {
   const columns = spec.split(',').map((part) => {
     const colon = part.indexOf(':');
-    if (colon < 0) throw new PathMistake(`unexpected custom-columns spec: ${part}, expected <header>:<json-path-expr>`);
-    return { header: part.slice(0, colon), find: readPath(strict(part.slice(colon + 1))) };
+    if (colon < 0)
+      throw new PathSyntaxError(`unexpected custom-columns spec: ${part}, expected <header>:<json-path-expr>`);
+    return { header: part.slice(0, colon), find: compilePath(toStrictPath(part.slice(colon + 1))) };
   });
   return {
     header: columns.map(({ header }) => header),
@@ -24,33 +25,34 @@ export function readColumns(spec: string): CustomColumns {
   };
 }
 
-/** Headers on the first line of a file, their paths on the second. */
+/** Parses a template file, with the headers on the first line and their paths on the second. */
 export function readColumnsFile(text: string): CustomColumns {
   const [headers = [], paths = []] = text.split('\n').map((line) => line.split(/\s+/).filter(Boolean));
   if (headers.length === 0 || headers.length !== paths.length)
-    throw new PathMistake(
+    throw new PathSyntaxError(
       `number of headers (${headers.length}) and field specifications (${paths.length}) don't match`,
     );
   return readColumns(headers.map((header, index) => `${header}:${paths[index]}`).join());
 }
 
-function strict(path: string): string {
-  const [, inBraces, bare] = RELAXED.exec(path) ?? [];
+function toStrictPath(path: string): string {
+  const [, inBraces, bare] = RELAXED_PATH.exec(path) ?? [];
   const relaxed = inBraces ?? bare;
   if (relaxed === undefined)
-    throw new PathMistake(
+    throw new PathSyntaxError(
       `unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'`,
     );
   return `.${relaxed}`;
 }
 
-const cellOf = (found: readonly unknown[]): string => (found.length === 0 ? '<none>' : found.map(goText).join());
+const cellOf = (values: readonly unknown[]): string =>
+  values.length === 0 ? '<none>' : values.map(formatGoValue).join();
 
-/** As Go prints a value that has parts. */
-function goText(value: unknown): string {
+/** Formats a value like Go's `%v`. */
+function formatGoValue(value: unknown): string {
   if (value === null) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (Array.isArray(value)) return `[${value.map(formatGoValue).join(' ')}]`;
   if (typeof value !== 'object') return String(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, part]) => `${key}:${goText(part)}`).join(' ')}]`;
+  return `map[${entries.map(([key, part]) => `${key}:${formatGoValue(part)}`).join(' ')}]`;
 }

@@ -1,4 +1,4 @@
-/** What `get -o` asks for, as kubectl has it. */
+/** The output formats of `get -o`, which are kubectl's. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
 import { printable } from '../../../base/printable.ts';
@@ -6,69 +6,71 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import { asText } from '../output.ts';
 import type { CustomColumns } from './customColumns.ts';
-import { FORMATS, FORMATS_WITH } from './formats.ts';
-import { PathMistake } from './pathMistake.ts';
+import { FORMATS, FORMATS_WITH_ARGUMENT } from './formats.ts';
+import { PathSyntaxError } from './pathSyntaxError.ts';
 
-/** How objects are printed: each of them, or a list of them, is made a text, or each is a name or a row of a table. */
+/** An output format: each object or a whole list as text, or each object as a name or a table row. */
 export type ObjectFormat =
   | {
       readonly kind: 'text';
       readonly textOf: (value: unknown) => string | Promise<string>;
-      /** Stands before each of several. */
-      readonly mark: string;
+      /** Printed before each of several objects. */
+      readonly separator: string;
     }
   | { readonly kind: 'names' }
   | { readonly kind: 'table'; readonly wide: boolean; readonly headers: boolean }
   | ({ readonly kind: 'columns'; readonly headers: boolean } & CustomColumns);
 
-interface Where {
+interface FormatOptions {
   readonly output?: string | undefined;
   readonly headers?: boolean | undefined;
-  /** A terminal gets no control characters; all else gets what a template finds as it is. */
+  /** Whether to escape control characters in the output of a template. */
   readonly isTerminal?: boolean | undefined;
 }
 
-/** Reads it; a mistake is one sentence, before any agent is asked. */
+/** Parses the option. Throws a `ConfigError` for an invalid format, so that errors show before a request to the agent. */
 export async function readFormat({
   output,
   headers = true,
   isTerminal = process.stdout.isTTY,
-}: Where): Promise<ObjectFormat> {
+}: FormatOptions): Promise<ObjectFormat> {
   if (output === undefined || output === 'wide') return { kind: 'table', wide: output === 'wide', headers };
   if (output === 'name') return { kind: 'names' };
   if (output === 'json' || output === 'yaml')
-    return { kind: 'text', textOf: (value) => asText(value, output), mark: output === 'yaml' ? '---\n' : '' };
-  const name = FORMATS_WITH.find((each) => output.startsWith(each));
+    return { kind: 'text', textOf: (value) => asText(value, output), separator: output === 'yaml' ? '---\n' : '' };
+  const name = FORMATS_WITH_ARGUMENT.find((each) => output.startsWith(each));
   if (name === undefined)
-    throw new ConfigError(`--output: expected one of ${[...FORMATS, ...FORMATS_WITH].join(', ')}, got "${output}"`);
+    throw new ConfigError(
+      `--output: expected one of ${[...FORMATS, ...FORMATS_WITH_ARGUMENT].join(', ')}, got "${output}"`,
+    );
   const argument = output.slice(name.length);
   if (argument === '') throw new ConfigError(`--output: ${name.slice(0, -1)} is given without a template`);
-  return readTemplated(name, argument, { headers, isTerminal });
+  return readArgumentFormat(name, argument, { headers, isTerminal });
 }
 
-async function readTemplated(
-  name: (typeof FORMATS_WITH)[number],
+async function readArgumentFormat(
+  name: (typeof FORMATS_WITH_ARGUMENT)[number],
   argument: string,
   { headers, isTerminal }: { readonly headers: boolean; readonly isTerminal: boolean },
 ): Promise<ObjectFormat> {
-  const text = name.endsWith('-file=') ? await fileText(argument) : argument;
+  const text = name.endsWith('-file=') ? await readTemplateFile(argument) : argument;
   try {
     if (name === 'custom-columns=' || name === 'custom-columns-file=') {
       const { readColumns, readColumnsFile } = await import('./customColumns.ts');
       return { kind: 'columns', headers, ...(name === 'custom-columns=' ? readColumns(text) : readColumnsFile(text)) };
     }
-    const { readTemplate } = await import('./jsonTemplate.ts');
-    const textOf = readTemplate(text);
-    return { kind: 'text', textOf: (value) => (isTerminal ? printable(textOf(value)) : textOf(value)), mark: '' };
+    const { compileTemplate } = await import('./jsonTemplate.ts');
+    const textOf = compileTemplate(text);
+    return { kind: 'text', textOf: (value) => (isTerminal ? printable(textOf(value)) : textOf(value)), separator: '' };
   } catch (error) {
-    if (!(error instanceof PathMistake)) throw error;
+    if (!(error instanceof PathSyntaxError)) throw error;
     throw new ConfigError(`--output: error parsing ${name.slice(0, -1)} ${argument}: ${error.message}`, {
       cause: error,
     });
   }
 }
 
-async function fileText(path: string): Promise<string> {
+async function readTemplateFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -76,19 +78,18 @@ async function fileText(path: string): Promise<string> {
   }
 }
 
-/** What is printed of objects of one kind. */
-interface Kind<Item> {
+/** Describes how to print objects of one kind. */
+interface ObjectPrinting<Item> {
   readonly nameOf: (item: Item) => string;
-  /** What a text and columns are made of; by default the object itself. */
+  /** Converts an item to the object that is printed. Defaults to the item itself. */
   readonly objectOf?: (item: Item) => unknown;
-  /** Prints them as the table of their kind. */
   readonly table: (items: readonly Item[]) => unknown;
 }
 
-/** Prints objects one after the other as they come. */
+/** Returns a function that prints objects, which may be called repeatedly, e.g. for a watch. */
 export function objectPrinter<Item>(
   format: ObjectFormat,
-  { nameOf, objectOf = (item) => item, table }: Kind<Item>,
+  { nameOf, objectOf = (item) => item, table }: ObjectPrinting<Item>,
   write: (text: string) => unknown,
 ): (items: readonly Item[]) => Promise<void> {
   if (format.kind === 'table') return async (items) => void table(items);
@@ -103,6 +104,6 @@ export function objectPrinter<Item>(
       );
   }
   return async (items) => {
-    for (const item of items) write(`${format.mark}${await format.textOf(objectOf(item))}`);
+    for (const item of items) write(`${format.separator}${await format.textOf(objectOf(item))}`);
   };
 }

@@ -1,35 +1,34 @@
-/** A text that is read from its beginning, by patterns that are sticky (`/…/y`). */
+/** Reads a text from start to end with sticky patterns (`/…/y`). */
 export class Scanner {
   readonly #text: string;
-  #at = 0;
+  #position = 0;
 
   constructor(text: string) {
     this.#text = text;
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#text.length;
+    return this.#position >= this.#text.length;
   }
 
-  /** What is still to be read. */
   get rest(): string {
-    return this.#text.slice(this.#at);
+    return this.#text.slice(this.#position);
   }
 
-  /** What a pattern finds here, which stays to be read. */
-  look(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#at;
+  /** Returns the match at the current position without consuming it. */
+  peek(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#position;
     return pattern.exec(this.#text) ?? undefined;
   }
 
-  /** What a pattern finds here. */
+  /** Returns the match at the current position and consumes it. */
   take(pattern: RegExp): RegExpExecArray | undefined {
-    const found = this.look(pattern);
-    this.#at += found?.[0].length ?? 0;
-    return found;
+    const match = this.peek(pattern);
+    this.#position += match?.[0].length ?? 0;
+    return match;
   }
 
-  /** Whether a pattern was here, which is read then. */
+  /** Consumes a match at the current position. Returns whether there was one. */
   skip(pattern: RegExp): boolean {
     return this.take(pattern) !== undefined;
   }

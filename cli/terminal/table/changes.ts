@@ -6,99 +6,106 @@ import { displayName } from '../../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import { type PodActors, podActors } from '../../../show/actors/podActors.ts';
 
-/** A change; or a pod as it is when somebody begins to look. */
-export type ToldPod = Omit<PodChange, 'hasFailures'>;
+/** A change of a pod, or its state when the view opens. */
+export type PodUpdate = Omit<PodChange, 'hasFailures'>;
 
-interface Shown {
+interface ActorSummary {
   readonly name: string;
-  /** What else is told when it changes, after a comma each. */
+  /** Further facts, which are appended after commas. */
   readonly details: readonly string[];
   readonly actor: ActorNode;
 }
 
-function refusal({ refused }: ActorNode): string[] {
+function rejectionText({ refused }: ActorNode): string[] {
   return refused ? [`refused: ${refused.reason}: ${refused.message}`] : [];
 }
 
-/** Why it waits; a failure that it has got over is not told again. */
-function failure({ waitingFor, lastFailure }: ActorNode): string[] {
+/** Returns the failure behind the current wait. Resolved failures are left out. */
+function failureText({ waitingFor, lastFailure }: ActorNode): string[] {
   return waitingFor !== undefined && lastFailure ? [`after ${lastFailure.reason}`] : [];
 }
 
-function shownPod({ pod, tree }: PodActors): Shown {
+function podSummary({ pod, tree }: PodActors): ActorSummary {
   const phase = pod.status?.phase ? [`phase ${pod.status.phase}`] : [];
   const ip = pod.status?.podIP ? [`IP ${pod.status.podIP}`] : [];
-  return { name: nameOf(pod), details: [...phase, ...ip, ...refusal(tree), ...failure(tree)], actor: tree };
+  return { name: nameOf(pod), details: [...phase, ...ip, ...rejectionText(tree), ...failureText(tree)], actor: tree };
 }
 
-/** An actor of a container or volume. The status is that of the container. */
-interface Part {
+/** The actor of a container or volume. Only a container has a status. */
+interface PodPart {
   readonly actor: ActorNode;
   readonly status?: ContainerStatus | undefined;
 }
 
-const partsOf = ({ containers, volumes }: PodActors): Part[] => [...containers, ...volumes.map((actor) => ({ actor }))];
+const partsOf = ({ containers, volumes }: PodActors): PodPart[] => [
+  ...containers,
+  ...volumes.map((actor) => ({ actor })),
+];
 
-function shownPart(pod: Pod, { actor, status }: Part): Shown {
+function partSummary(pod: Pod, { actor, status }: PodPart): ActorSummary {
   const restartCount = status?.restartCount ?? 0;
   const restarts = restartCount > 0 ? [`restarts ${restartCount}`] : [];
-  return { name: `${nameOf(pod)} ${actor.machine}/${actor.name}`, details: [...restarts, ...failure(actor)], actor };
+  return {
+    name: `${nameOf(pod)} ${actor.machine}/${actor.name}`,
+    details: [...restarts, ...failureText(actor)],
+    actor,
+  };
 }
 
 const nameOf = ({ metadata }: Pod): string => `pod/${displayName(metadata)}`;
 
-function wait({ waitingFor, until }: ActorNode, now: number): string[] {
+function waitText({ waitingFor, until }: ActorNode, now: number): string[] {
   if (waitingFor === undefined) return [];
   return [`waiting for ${waitingFor}${until === undefined ? '' : ` for ${humanDuration(Math.max(0, until - now))}`}`];
 }
 
-function sentence({ name, details, actor }: Shown, before: Shown | undefined, now: number): string {
-  const was = before && before.actor.state !== actor.state ? ` (was ${before.actor.state})` : '';
-  return [`${name} ${actor.state}${was}`, ...details, ...wait(actor, now)].join(', ');
+function sentence({ name, details, actor }: ActorSummary, before: ActorSummary | undefined, now: number): string {
+  const previousState = before && before.actor.state !== actor.state ? ` (was ${before.actor.state})` : '';
+  return [`${name} ${actor.state}${previousState}`, ...details, ...waitText(actor, now)].join(', ');
 }
 
-const isSame = (a: Shown | undefined, b: Shown) =>
+const isSame = (a: ActorSummary | undefined, b: ActorSummary) =>
   a?.actor.state === b.actor.state && a.details.join() === b.details.join();
 
-/** A part of a pod as it was when it was looked at last, and what was told of it. */
-interface ToldPart extends Part {
-  readonly shown: Shown;
+/** A part with the summary that was last reported. */
+interface ReportedPart extends PodPart {
+  readonly summary: ActorSummary;
 }
 
-interface Told {
-  readonly pod: Shown;
-  /** Containers and volumes by the paths of their actors. */
-  readonly parts: ReadonlyMap<string, ToldPart>;
+interface ReportedPod {
+  readonly summary: ActorSummary;
+  /** Containers and volumes by actor path. */
+  readonly parts: ReadonlyMap<string, ReportedPart>;
 }
 
 /**
- * Makes sentences of changes, one for each actor whose state, phase, IP or restarts are new; remembers what it told. Of a
- * container or volume that is as it was nothing is made, because a pod may have a thousand.
+ * Returns a function that describes a change in sentences, one for each actor whose state, phase, IP or restarts differ from
+ * the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand.
  */
-export function changeSentences(): (change: ToldPod, now: number) => string[] {
-  const told = new Map<string, Told>();
+export function changeSentences(): (change: PodUpdate, now: number) => string[] {
+  const reported = new Map<string, ReportedPod>();
   return (change, now) => {
     const { uid, pod, removed } = change;
     if (removed) {
-      told.delete(uid);
+      reported.delete(uid);
       return [`pod/${displayName(pod.metadata)} is gone`];
     }
-    const before = told.get(uid);
+    const before = reported.get(uid);
     const actors = podActors(change);
-    const shown = shownPod(actors);
-    const sentences = isSame(before?.pod, shown) ? [] : [sentence(shown, before?.pod, now)];
-    const parts = new Map<string, ToldPart>();
+    const summary = podSummary(actors);
+    const sentences = isSame(before?.summary, summary) ? [] : [sentence(summary, before?.summary, now)];
+    const parts = new Map<string, ReportedPart>();
     for (const { actor, status } of partsOf(actors)) {
-      const last = before?.parts.get(actor.path);
-      if (last?.actor === actor && last.status === status) {
-        parts.set(actor.path, last);
+      const previous = before?.parts.get(actor.path);
+      if (previous?.actor === actor && previous.status === status) {
+        parts.set(actor.path, previous);
         continue;
       }
-      const part = shownPart(pod, { actor, status });
-      parts.set(actor.path, { actor, status, shown: part });
-      if (!isSame(last?.shown, part)) sentences.push(sentence(part, last?.shown, now));
+      const part = partSummary(pod, { actor, status });
+      parts.set(actor.path, { actor, status, summary: part });
+      if (!isSame(previous?.summary, part)) sentences.push(sentence(part, previous?.summary, now));
     }
-    told.set(uid, { pod: shown, parts });
+    reported.set(uid, { summary, parts });
     return sentences;
   };
 }

@@ -1,28 +1,27 @@
-/** What is set by keys in the live table, and what each key does. */
+/** The settings of the live table, and the keys that change them. */
 
 import { lookUp } from '../../../base/lookUp.ts';
 
 /** The orders of the pods; the first is the default. */
-const SORTS = ['worst', 'name', 'age', 'restarts'] as const;
-/** How much is shown of each pod: as much as fits, all its actors, those with problems, or itself alone. */
-const DETAILS = ['auto', 'everything', 'problems', 'pods'] as const;
+const SORT_ORDERS = ['worst', 'name', 'age', 'restarts'] as const;
+/** Rows per pod: as many as fit, all actors, actors with problems, or only the pod. */
+const DETAIL_LEVELS = ['auto', 'everything', 'problems', 'pods'] as const;
 
-export type Sort = (typeof SORTS)[number];
-type Detail = (typeof DETAILS)[number];
+export type Sort = (typeof SORT_ORDERS)[number];
+type Detail = (typeof DETAIL_LEVELS)[number];
 
-/** What the user has chosen to see. */
 export interface Controls {
   readonly page: 'table' | 'log' | 'help';
   readonly sort: Sort;
   readonly reversed: boolean;
   readonly detail: Detail;
-  /** Pods are shown that have this in a name, a status or a reason; empty for all. */
+  /** Only pods with this text in a name, status or reason are shown. All if empty. */
   readonly filter: string;
-  /** The filter as it is being typed; undefined while keys are commands. */
+  /** The filter being typed. Undefined while keys are commands. */
   readonly typing?: string;
-  /** How many lines of the page are scrolled past at its top; infinite for its end, wherever that comes to be. */
+  /** Number of lines scrolled past. Infinite to stay at the end. */
   readonly offset: number;
-  /** A sentence in place of the line of keys, until the next key. */
+  /** A sentence that replaces the line of keys until the next key. */
   readonly hint?: string;
 }
 
@@ -35,23 +34,23 @@ export const INITIAL_CONTROLS: Controls = {
   offset: 0,
 };
 
-/** A key: a name (`up`, `pagedown`, `escape`, …) or the character that it writes. */
+/** A key, by its name (`up`, `pagedown`, `escape`, …) or its character. */
 export interface Key {
   readonly name: string;
-  /** What it adds to a text; absent for a key that adds nothing. */
+  /** The text that the key types. Undefined for control keys. */
   readonly text?: string;
 }
 
-/** How much of a page is seen, and how long it is. */
+/** The visible and the total number of lines of a page. */
 export interface Extent {
   readonly room: number;
   readonly total: number;
 }
 
-const NOT_QUIT = 'press Ctrl-C to stop the node and its pods';
+const QUIT_HINT = 'press Ctrl-C to stop the node and its pods';
 
-/** How far each key scrolls, in lines, of a page of so many. */
-const SCROLLS: Readonly<Record<string, (room: number) => number>> = {
+/** Lines that each key scrolls, given the number of visible lines. */
+const SCROLL_KEYS: Readonly<Record<string, (room: number) => number>> = {
   up: () => -1,
   k: () => -1,
   down: () => 1,
@@ -70,35 +69,36 @@ const SCROLLS: Readonly<Record<string, (room: number) => number>> = {
   G: () => Number.POSITIVE_INFINITY,
 };
 
-/** How far a key scrolls, in lines, of a page of so many; undefined for a key that does not. */
-export const scrollOf = ({ name }: Key, room: number): number | undefined => lookUp(SCROLLS, name)?.(Math.max(1, room));
+/** Returns the number of lines that a key scrolls, or undefined for other keys. */
+export const scrollDistance = ({ name }: Key, room: number): number | undefined =>
+  lookUp(SCROLL_KEYS, name)?.(Math.max(1, room));
 
-const last = ({ room, total }: Extent): number => Math.max(0, total - room);
+const maxOffset = ({ room, total }: Extent): number => Math.max(0, total - room);
 
-/** The offset as it is on a page that may have become shorter. */
-export const clamped = (offset: number, extent: Extent): number => Math.max(0, Math.min(offset, last(extent)));
+/** Limits an offset to the page, which may have become shorter. */
+export const clampOffset = (offset: number, extent: Extent): number => Math.max(0, Math.min(offset, maxOffset(extent)));
 
-function scrolled(controls: Controls, by: number, extent: Extent): Controls {
-  const offset = clamped(clamped(controls.offset, extent) + by, extent);
-  // Who is at the end of the log stays there when it grows.
-  const follows = controls.page === 'log' && offset >= last(extent);
+function scroll(controls: Controls, distance: number, extent: Extent): Controls {
+  const offset = clampOffset(clampOffset(controls.offset, extent) + distance, extent);
+  // At the end of the log, follow its growth.
+  const follows = controls.page === 'log' && offset >= maxOffset(extent);
   return { ...controls, offset: follows ? Number.POSITIVE_INFINITY : offset };
 }
 
-const after = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
+const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
 
-function turned(controls: Controls, page: Controls['page']): Controls {
+function togglePage(controls: Controls, page: Controls['page']): Controls {
   const next = controls.page === page ? 'table' : page;
   return { ...controls, page: next, offset: next === 'log' ? Number.POSITIVE_INFINITY : 0 };
 }
 
 const COMMANDS: Readonly<Record<string, (controls: Controls) => Controls>> = {
-  s: (controls) => ({ ...controls, sort: after(SORTS, controls.sort), reversed: false, offset: 0 }),
+  s: (controls) => ({ ...controls, sort: nextCyclic(SORT_ORDERS, controls.sort), reversed: false, offset: 0 }),
   R: (controls) => ({ ...controls, reversed: !controls.reversed, offset: 0 }),
-  d: (controls) => ({ ...controls, detail: after(DETAILS, controls.detail), offset: 0 }),
-  l: (controls) => turned(controls, 'log'),
-  '?': (controls) => turned(controls, 'help'),
-  h: (controls) => turned(controls, 'help'),
+  d: (controls) => ({ ...controls, detail: nextCyclic(DETAIL_LEVELS, controls.detail), offset: 0 }),
+  l: (controls) => togglePage(controls, 'log'),
+  '?': (controls) => togglePage(controls, 'help'),
+  h: (controls) => togglePage(controls, 'help'),
   '/': (controls) => ({ ...controls, page: 'table', offset: 0, typing: controls.filter }),
   escape: (controls) => ({
     ...controls,
@@ -106,32 +106,32 @@ const COMMANDS: Readonly<Record<string, (controls: Controls) => Controls>> = {
     filter: controls.page === 'table' ? '' : controls.filter,
     offset: 0,
   }),
-  q: (controls) => (controls.page === 'table' ? { ...controls, hint: NOT_QUIT } : turned(controls, controls.page)),
+  q: (controls) => (controls.page === 'table' ? { ...controls, hint: QUIT_HINT } : togglePage(controls, controls.page)),
 };
 
-/** A text that is typed after one more key; undefined where the key gives it up. */
-export function typedText(text: string, { name, text: more = '' }: Key): string | undefined {
+/** Returns the typed text after another key, or undefined if the key cancels the input. */
+export function editText(text: string, { name, text: addedText = '' }: Key): string | undefined {
   if (name === 'escape' || (name === 'backspace' && text === '')) return undefined;
   if (name === 'backspace') return [...text].slice(0, -1).join('');
   if (name === 'ctrl-u') return '';
-  return name === 'return' ? text : text + more;
+  return name === 'return' ? text : text + addedText;
 }
 
-function typed({ typing = '', ...controls }: Controls, key: Key): Controls {
+function typeFilter({ typing = '', ...controls }: Controls, key: Key): Controls {
   if (key.name === 'backspace' && typing === '') return controls;
-  const text = typedText(typing, key);
+  const text = editText(typing, key);
   if (text === undefined) return { ...controls, filter: '' };
   return key.name === 'return' ? { ...controls, filter: text } : { ...controls, typing: text };
 }
 
-/** What is chosen after a key; `extent` is that of the page as it was last drawn. */
-export function pressed({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
-  if (controls.typing !== undefined) return { ...typed(controls, key), offset: 0 };
-  const scroll = scrollOf(key, extent.room);
-  if (scroll !== undefined) return scrolled(controls, scroll, extent);
+/** Returns the controls after a key. `extent` is that of the last drawn page. */
+export function controlsAfterKey({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
+  if (controls.typing !== undefined) return { ...typeFilter(controls, key), offset: 0 };
+  const distance = scrollDistance(key, extent.room);
+  if (distance !== undefined) return scroll(controls, distance, extent);
   const command = lookUp(COMMANDS, key.name);
   return command ? command(controls) : controls;
 }
 
-/** The filter that counts: while it is typed, what there is of it. */
-export const filterOf = ({ filter, typing }: Controls): string => typing ?? filter;
+/** Returns the filter to apply, which may still be being typed. */
+export const effectiveFilter = ({ filter, typing }: Controls): string => typing ?? filter;

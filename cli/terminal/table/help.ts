@@ -1,11 +1,11 @@
-/** What the live table says of its keys. */
+/** Help for the keys of the live table. */
 export const HELP: readonly string[] = [
   '↑ ↓  k j            scroll by a line',
   'PgUp PgDn  b Space  scroll by a page',
   'Home End  g G       to the first or last line',
   's                   sort: worst first (default), by name, by age (youngest first), by restarts',
   'R                   reverse the order',
-  '/                   filter pods by text in a name, status or reason; Enter keeps the filter, Esc clears it',
+  '/                   filter pods by text in a name, status or reason; Enter applies the filter, Esc clears it',
   'd                   detail: as much as fits, everything, only problems, only pods',
   'l                   messages since the start',
   '? h                 this help',

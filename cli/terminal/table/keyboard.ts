@@ -1,15 +1,15 @@
-/** The keys of a terminal, and its way back to how it was: at every end, and while the process is suspended. */
+/** Reads keys from a terminal, and restores the terminal on exit and suspension. */
 import { readFileSync } from 'node:fs';
 import { emitKeypressEvents, type Interface } from 'node:readline';
 import type { Key } from './controls.ts';
 
-/** The part of a terminal's input that is needed. */
+/** The part of a terminal's input that is used here. */
 export interface Input extends NodeJS.ReadableStream {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
 }
 
-/** What Node says of a key. */
+/** A key as reported by Node.js. */
 interface Keypress {
   readonly name?: string;
   readonly sequence?: string;
@@ -18,27 +18,27 @@ interface Keypress {
   readonly shift?: boolean;
 }
 
-/** Keys that a terminal turns into signals itself while nobody reads its keys one by one: to all of the job. */
+/** Keys that the terminal turns into signals unless it is in raw mode. */
 const SIGNAL_KEYS = { 'ctrl-c': 'SIGINT', 'ctrl-z': 'SIGTSTP', 'ctrl-\\': 'SIGQUIT' } as const;
 
 const isSignalKey = (name: string): name is keyof typeof SIGNAL_KEYS => Object.hasOwn(SIGNAL_KEYS, name);
 
 const PRINTABLE = /^\P{Cc}+$/u;
 
-/** A key by its name; letters and signs by what they write. */
+/** Converts a keypress. Letters and punctuation are named by their character. */
 export function keyOf(text: string | undefined, { name, sequence = '', ctrl, meta }: Keypress): Key {
   if (sequence === '\x1c') return { name: 'ctrl-\\' };
   if (ctrl) return { name: `ctrl-${name ?? ''}` };
   if (meta && name !== 'escape') return { name: `meta-${name ?? ''}` };
-  const writes = text !== undefined && PRINTABLE.test(text) ? { text } : {};
+  const keyText = text !== undefined && PRINTABLE.test(text) ? { text } : {};
   if (name === 'enter') return { name: 'return' };
-  return { name: name !== undefined && (name.length > 1 || text === undefined) ? name : (text ?? ''), ...writes };
+  return { name: name !== undefined && (name.length > 1 || text === undefined) ? name : (text ?? ''), ...keyText };
 }
 
-/** What the kernel says of the foreground job where there is no controlling terminal. */
+/** The foreground process group in /proc/self/stat without a controlling terminal. */
 const NO_TERMINAL = '-1';
 
-/** Whether this process is of the terminal's foreground job: another that touched the terminal would be stopped. */
+/** Whether this process belongs to the terminal's foreground job. The kernel stops a background process that uses the terminal. */
 export function isForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
@@ -53,36 +53,36 @@ export function isForeground(): boolean {
   }
 }
 
-/** A terminal that is read key by key. */
+/** A keyboard in raw mode between `acquire` and `release`. */
 export interface Keyboard {
-  take(): void;
-  giveBack(): void;
+  acquire(): void;
+  release(): void;
   close(): void;
 }
 
 /**
- * So long an Esc may be the beginning of another key, in milliseconds: a terminal sends the rest of one at once, also over
- * a slow line. Node.js would wait for ten times that.
+ * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send a sequence at
+ * once, even over a slow line. The default of Node.js is ten times as long.
  */
 const ESCAPE_MS = 50;
 
-/** Reads keys of a terminal; of anything else, none. Those that are signals go to the process's whole group. */
+/** Reads keys if the input is a terminal. Signal keys are sent to the whole process group, as the terminal would. */
 export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void): Keyboard {
-  if (!input?.isTTY) return { take: () => {}, giveBack: () => {}, close: () => {} };
+  if (!input?.isTTY) return { acquire: () => {}, release: () => {}, close: () => {} };
   const onKeypress = (text: string | undefined, keypress: Keypress) => {
     const key = keyOf(text, keypress);
     if (isSignalKey(key.name)) process.kill(0, SIGNAL_KEYS[key.name]);
     else onKey(key);
   };
-  // Of the interface that it could belong to no more is read than this.
+  // Safe cast: Node.js reads only this field of the interface.
   emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   input.on('keypress', onKeypress);
   return {
-    take: () => {
+    acquire: () => {
       input.setRawMode?.(true);
       input.resume();
     },
-    giveBack: () => {
+    release: () => {
       input.setRawMode?.(false);
       input.pause();
     },
@@ -92,32 +92,32 @@ export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void
   };
 }
 
-/** What a terminal session does when it is suspended, goes on, or ends without being closed. */
-export interface Session {
-  readonly giveBack: () => void;
-  readonly take: () => void;
-  readonly end: () => void;
+/** Callbacks for a session that is suspended, resumed, or not closed before exit. */
+export interface TerminalSession {
+  readonly release: () => void;
+  readonly acquire: () => void;
+  readonly close: () => void;
 }
 
-/** Gives the terminal back before the process stops or ends in any way that it hears of; returns how to end that. */
-export function guardTerminal({ giveBack, take, end }: Session): () => void {
+/** Releases the terminal before the process is suspended or exits. The returned function removes the handlers. */
+export function guardTerminal({ release, acquire, close }: TerminalSession): () => void {
   const onStop = () => {
-    giveBack();
+    release();
     process.kill(process.pid, 'SIGSTOP');
   };
   const onQuit = () => {
-    end();
+    close();
     process.off('SIGQUIT', onQuit);
     process.kill(process.pid, 'SIGQUIT');
   };
-  process.on('exit', end);
+  process.on('exit', close);
   process.on('SIGTSTP', onStop);
-  process.on('SIGCONT', take);
+  process.on('SIGCONT', acquire);
   process.on('SIGQUIT', onQuit);
   return () => {
-    process.off('exit', end);
+    process.off('exit', close);
     process.off('SIGTSTP', onStop);
-    process.off('SIGCONT', take);
+    process.off('SIGCONT', acquire);
     process.off('SIGQUIT', onQuit);
   };
 }

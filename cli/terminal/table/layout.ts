@@ -1,4 +1,4 @@
-/** Text in columns that fits a width: first columns are left out, then the others shrink. */
+/** Lays out text in columns of a limited total width. Columns are dropped first, then the others shrink. */
 
 import { printableLine } from '../../../base/printable.ts';
 import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';
@@ -6,12 +6,12 @@ import { displayWidth, padText, truncate } from '../../../show/tables/displayWid
 export interface Column {
   readonly header: string;
   readonly align?: 'left' | 'right';
-  /** The width that the column may shrink to while other columns can be left out. Absent for a column of fixed width. */
+  /** Minimum width while other columns can be dropped. Undefined for a column of fixed width. */
   readonly min?: number;
-  /** The width that the column may shrink to once no other column can be left out; it is left out below that. */
-  readonly least?: number;
-  /** The order in which columns are left out if they do not fit beside the others, lowest number first. */
-  readonly givesWay?: number;
+  /** Minimum width once no other column can be dropped. Below it, the column itself is dropped. */
+  readonly reducedMin?: number;
+  /** Columns that do not fit are dropped in this order, lowest number first. Undefined if the column must stay. */
+  readonly dropOrder?: number;
 }
 
 const GAP = 2;
@@ -20,14 +20,14 @@ type Rows = readonly (readonly string[])[];
 
 function naturalWidths(columns: readonly Column[], rows: Rows): number[] {
   return columns.map(({ header }, index) =>
-    rows.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? '')), header.length),
+    rows.reduce((max, row) => Math.max(max, displayWidth(row[index] ?? '')), header.length),
   );
 }
 
-const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
+const totalWidth = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-function leastWidth(columns: readonly Column[], natural: readonly number[]): number {
-  return total(columns.map(({ min }, index) => Math.min(min ?? Number.POSITIVE_INFINITY, natural[index] ?? 0)));
+function minTotalWidth(columns: readonly Column[], natural: readonly number[]): number {
+  return totalWidth(columns.map(({ min }, index) => Math.min(min ?? Number.POSITIVE_INFINITY, natural[index] ?? 0)));
 }
 
 /** A column and the width of its widest cell. */
@@ -37,46 +37,46 @@ interface Candidate {
   readonly natural: number;
 }
 
-/** Returns the columns that fit at their least widths, each with the width that it may shrink to. */
+/** Returns the columns that fit at their minimum widths. */
 function shownColumns(columns: readonly Column[], natural: readonly number[], width: number): Candidate[] {
   let shown = columns.map((column, index): Candidate => ({ index, column, natural: natural[index] ?? 0 }));
   const fits = (candidates: readonly Candidate[]) =>
-    leastWidth(
+    minTotalWidth(
       candidates.map(({ column }) => column),
       candidates.map((candidate) => candidate.natural),
     ) <= width;
-  const givingWay = shown
-    .filter(({ column }) => column.givesWay !== undefined)
-    .toSorted((a, b) => (a.column.givesWay ?? 0) - (b.column.givesWay ?? 0));
-  for (const { index, column } of givingWay) {
+  const droppable = shown
+    .filter(({ column }) => column.dropOrder !== undefined)
+    .toSorted((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
+  for (const { index, column } of droppable) {
     if (fits(shown)) break;
-    const { least } = column;
+    const { reducedMin } = column;
     const shrunk = shown.map((each) =>
-      each.index === index && least !== undefined ? { ...each, column: { ...column, min: least } } : each,
+      each.index === index && reducedMin !== undefined ? { ...each, column: { ...column, min: reducedMin } } : each,
     );
     shown = fits(shrunk) ? shrunk : shown.filter((each) => each.index !== index);
   }
   return shown;
 }
 
-/** The widths that fit, or those at which nothing gives way any more: who can give away most does so first. */
-export function fittedWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
+/** Shrinks the columns with the most spare width until all fit or none has any left. */
+export function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const widths = [...natural];
-  for (let excess = total(widths) - width; excess > 0; excess--) {
+  for (let excess = totalWidth(widths) - width; excess > 0; excess--) {
     const spare = widths.map((each, index) => each - (columns[index]?.min ?? each));
-    const most = Math.max(...spare);
-    if (most <= 0) break;
-    const widest = spare.indexOf(most);
+    const maxSpare = Math.max(...spare);
+    if (maxSpare <= 0) break;
+    const widest = spare.indexOf(maxSpare);
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
 }
 
 /** Returns the header and the rows as lines of at most `width` columns, without trailing spaces. */
-export function layOut(columns: readonly Column[], given: Rows, width: number): string[] {
-  const rows = given.map((row) => row.map(printableLine));
+export function layOut(columns: readonly Column[], cells: Rows, width: number): string[] {
+  const rows = cells.map((row) => row.map(printableLine));
   const shown = shownColumns(columns, naturalWidths(columns, rows), width);
-  const widths = fittedWidths(
+  const widths = fitWidths(
     shown.map(({ column }) => column),
     shown.map(({ natural }) => natural),
     width,

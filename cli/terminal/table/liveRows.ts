@@ -11,33 +11,33 @@ import { categoryOf } from '../../../show/category.ts';
 import { containerReason, containerStatusWord, podReason, waitReason } from '../../../show/reason.ts';
 import { podRow as kubectlRow } from '../../../show/tables/table.ts';
 import type { Controls, Sort } from './controls.ts';
-import { filterOf } from './controls.ts';
+import { effectiveFilter } from './controls.ts';
 
-/** How an actor fares: held up by a failure, on its way, at rest where it should be, or done. */
+/** The condition of an actor, worst first: failing, in progress, steady, or completed. */
 const TONES = ['bad', 'busy', 'good', 'done'] as const;
 
 export type Tone = (typeof TONES)[number];
 
-/** A pod, or an actor of it, as a line of the live table. */
+/** A row of the live table: a pod, container or volume. */
 export interface LiveRow {
   readonly kind: 'pod' | 'container' | 'volume';
   readonly tone: Tone;
-  /** Name, status, state, since, restarts, IP, and why it is not as it should be. */
+  /** Name, status, state, age of the state, restarts, IP and reason. */
   readonly cells: readonly string[];
 }
 
-/** A pod with its actors. */
-interface Family {
+/** The row of a pod and the rows of its actors. */
+interface PodGroup {
   readonly live: PodActors;
   readonly pod: LiveRow;
   readonly actors: readonly LiveRow[];
   readonly restarts: number;
 }
 
-/** Who failed so shortly ago counts as not yet well, so that rows do not jump between two runs of a crash. */
-const RECOVERING_MS = 300_000;
+/** A container that failed within this time counts as recovering, so that rows of a crash loop do not jump. */
+const RECOVERY_MS = 300_000;
 
-/** A state at rest is named by what it rests in. */
+/** Leaves out the name of a substate that only means "no change in progress". */
 const stateOf = ({ state }: ActorNode) => state.replace(/\.steady$/, '');
 
 const age = (actor: ActorNode, now: number) => humanDuration(Math.max(0, now - actor.since));
@@ -64,7 +64,7 @@ function volumeStatus(actor: ActorNode): { readonly status: string; readonly ton
     return lastFailure ? { status: 'FailedMount', tone: 'bad' } : { status: 'Mounting', tone: 'busy' };
   }
   if (categoryOf(actor) === 'done') return { status: 'Unmounted', tone: 'done' };
-  // A mount that failed earlier is no failure of the unmount.
+  // An earlier failure to mount is irrelevant while unmounting.
   if (lastFailure?.reason === 'FailedUnmount') return { status: 'FailedUnmount', tone: 'bad' };
   return { status: 'Unmounting', tone: 'busy' };
 }
@@ -85,14 +85,14 @@ function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
   return tree.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
 }
 
-function familyOf(seen: PodWithTree, now: number): Family {
+function podGroup(seen: PodWithTree, now: number): PodGroup {
   const live = podActors(seen);
   const { pod, tree, volumes, containers } = live;
-  const ofVolumes = volumes.map((each) => volumeRow(each, now));
+  const volumeRows = volumes.map((each) => volumeRow(each, now));
   const actors = [
-    ...ofVolumes.filter((row) => !isSettled(row)),
+    ...volumeRows.filter((row) => !isSettled(row)),
     ...containers.map((each) => containerRow(each, now)),
-    ...ofVolumes.filter(isSettled),
+    ...volumeRows.filter(isSettled),
   ];
   const restarts = containers.reduce((sum, { status }) => sum + (status?.restartCount ?? 0), 0);
   const { status } = kubectlRow(pod, now);
@@ -102,42 +102,42 @@ function familyOf(seen: PodWithTree, now: number): Family {
   return { live, pod: row, actors, restarts };
 }
 
-function isRecovering({ live }: Family, now: number): boolean {
+function isRecovering({ live }: PodGroup, now: number): boolean {
   return live.containers.some(({ status }) => {
     const { exitCode = 0, finishedAt } = status?.lastState?.terminated ?? {};
-    return exitCode !== 0 && now - Date.parse(finishedAt ?? '') < RECOVERING_MS;
+    return exitCode !== 0 && now - Date.parse(finishedAt ?? '') < RECOVERY_MS;
   });
 }
 
-/** How bad it is: the lowest number is the worst. */
-function badness(family: Family, now: number): number {
-  const own = TONES.indexOf(family.pod.tone);
-  return family.pod.tone === 'good' && isRecovering(family, now) ? TONES.indexOf('busy') : own;
+/** Ranks a pod by severity. The lowest number is the worst. */
+function severityRank(group: PodGroup, now: number): number {
+  const rank = TONES.indexOf(group.pod.tone);
+  return group.pod.tone === 'good' && isRecovering(group, now) ? TONES.indexOf('busy') : rank;
 }
 
-const nameOf = ({ live }: Family) => `${live.pod.metadata.namespace}/${live.pod.metadata.name}`;
+const nameOf = ({ live }: PodGroup) => `${live.pod.metadata.namespace}/${live.pod.metadata.name}`;
 
-/** What an order compares by, before the names. */
-const RANKS: Readonly<Record<Sort, (family: Family, now: number) => number>> = {
-  worst: badness,
+/** The primary sort key of each order. Names break ties. */
+const RANKS: Readonly<Record<Sort, (family: PodGroup, now: number) => number>> = {
+  worst: severityRank,
   name: () => 0,
   age: ({ live }) => -live.tree.since,
   restarts: ({ restarts }) => -restarts,
 };
 
-function sorted(families: readonly Family[], { sort, reversed }: Controls, now: number): Family[] {
-  const keyed = families.map((family) => ({ family, rank: RANKS[sort](family, now), name: nameOf(family) }));
+function sortGroups(groups: readonly PodGroup[], { sort, reversed }: Controls, now: number): PodGroup[] {
+  const keyed = groups.map((family) => ({ family, rank: RANKS[sort](family, now), name: nameOf(family) }));
   const inOrder = keyed.toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
   return (reversed ? inOrder.reverse() : inOrder).map(({ family }) => family);
 }
 
-function matches(family: Family, filter: string): boolean {
-  const wanted = filter.toLowerCase();
+function matches(family: PodGroup, filter: string): boolean {
+  const searched = filter.toLowerCase();
   const texts = [nameOf(family), ...[family.pod, ...family.actors].flatMap(({ cells }) => cells)];
-  return texts.some((text) => text.toLowerCase().includes(wanted));
+  return texts.some((text) => text.toLowerCase().includes(searched));
 }
 
-/** The levels of detail: all actors, all but volumes that are mounted or unmounted, actors with problems, only pods. */
+/** Levels of detail: all actors, all but settled volumes, actors with problems, only pods. */
 const LEVELS = ['everything', 'unsettledVolumes', 'problems', 'pods'] as const;
 
 type Level = (typeof LEVELS)[number];
@@ -148,37 +148,41 @@ function isShown(row: LiveRow, level: Level): boolean {
   return level === 'problems' && (row.tone === 'bad' || row.tone === 'busy');
 }
 
-/** Puts the actors of a pod under it, as branches. */
-function branched(rows: readonly LiveRow[]): LiveRow[] {
+/** Prefixes the names of a pod's actors with tree branches. */
+function withBranches(rows: readonly LiveRow[]): LiveRow[] {
   return rows.map((row, index) => {
     const [name = '', ...rest] = row.cells;
     return { ...row, cells: [`${index === rows.length - 1 ? '└' : '├'} ${name}`, ...rest] };
   });
 }
 
-/** A pod says itself what is wrong with it, unless the actor with which it is wrong stands below it. */
-function rowsOf({ pod, actors }: Family, level: Level): LiveRow[] {
+/** Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor is visible. */
+function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
   const shown = actors.filter((row) => isShown(row, level));
-  const why = pod.cells.at(-1) ?? '';
+  const ownReason = pod.cells.at(-1) ?? '';
   const cause = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
-  if (cause === undefined || pod.tone === 'good') return [pod, ...branched(shown)];
+  if (cause === undefined || pod.tone === 'good') return [pod, ...withBranches(shown)];
   const [name = ''] = cause.cells;
-  // What it waits for itself is but that its actors come on.
-  const own = shown.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
-  const tells = pod.tone === 'bad' && why !== '' && !why.startsWith('waiting');
-  return [{ ...pod, cells: pod.cells.with(-1, tells ? why : own) }, ...branched(shown)];
+  // A reason of the pod that starts with "waiting" only says that it waits for its actors.
+  const actorReason = shown.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
+  const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
+  return [{ ...pod, cells: pod.cells.with(-1, hasOwnReason ? ownReason : actorReason) }, ...withBranches(shown)];
 }
 
-/** The rows of all pods that are to be shown; `room` is how many fit, for who lets that choose the detail. */
-export function liveRows(pods: readonly PodWithTree[], now: number, controls: Controls, room: number): LiveRow[] {
-  const filter = filterOf(controls);
-  const all = pods.map((live) => familyOf(live, now));
-  const families = sorted(filter === '' ? all : all.filter((family) => matches(family, filter)), controls, now);
-  const at = (level: Level) => families.flatMap((family) => rowsOf(family, level));
-  if (controls.detail !== 'auto') return at(controls.detail);
+/** Returns the visible rows of all pods. `maxRows` determines the level of detail if it is `auto`. */
+export function liveRows(pods: readonly PodWithTree[], now: number, controls: Controls, maxRows: number): LiveRow[] {
+  const filter = effectiveFilter(controls);
+  const allGroups = pods.map((live) => podGroup(live, now));
+  const groups = sortGroups(
+    filter === '' ? allGroups : allGroups.filter((family) => matches(family, filter)),
+    controls,
+    now,
+  );
+  const rowsAt = (level: Level) => groups.flatMap((family) => rowsOf(family, level));
+  if (controls.detail !== 'auto') return rowsAt(controls.detail);
   for (const level of LEVELS) {
-    const rows = at(level);
-    if (rows.length <= room) return rows;
+    const rows = rowsAt(level);
+    if (rows.length <= maxRows) return rows;
   }
-  return at('pods');
+  return rowsAt('pods');
 }

@@ -35,19 +35,19 @@ function stateOf(pod: Pod, now: number): PodState {
   return isReady ? 'running' : 'pending';
 }
 
-/** Groups pods by what becomes of them; `now` is in milliseconds since the epoch. */
+/** Groups pods by state. `now` is in milliseconds since the epoch. */
 export const nodeReadiness = (pods: readonly Pod[], now: number): NodeReadiness =>
   new Map(
-    [...Map.groupBy(pods, (pod) => stateOf(pod, now))].map(([state, of]) => [
+    [...Map.groupBy(pods, (pod) => stateOf(pod, now))].map(([state, podsInState]) => [
       state,
-      of.map(({ metadata }) => displayName(metadata)),
+      podsInState.map(({ metadata }) => displayName(metadata)),
     ]),
   );
 
 const countOf = (readiness: NodeReadiness, state: PodState): number => readiness.get(state)?.length ?? 0;
 
-/** The words for pods that are neither running nor on their way to it. */
-const WORDS = [
+/** Texts for the states other than running and pending. */
+const STATE_TEXTS = [
   ['completed', 'completed'],
   ['inBackOff', 'in CrashLoopBackOff'],
   ['failing', 'failing'],
@@ -55,20 +55,20 @@ const WORDS = [
   ['terminating', 'terminating'],
 ] as const satisfies readonly (readonly [PodState, string])[];
 
-/** The largest number of pods that are named. */
-const NAMED = 3;
+/** Maximum number of pods per state that are named. */
+const MAX_NAMED_PODS = 3;
 
 /**
- * Returns how many pods run, and what the others do: `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`,
- * pods with a problem are named where they are few.
+ * Returns a summary such as `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`, a few pods with problems are
+ * named.
  */
 export function readinessText(readiness: NodeReadiness, { names = false } = {}): string {
   const total = STATES.reduce((sum, state) => sum + countOf(readiness, state), 0);
-  const others = WORDS.flatMap(([state, words]) => {
+  const others = STATE_TEXTS.flatMap(([state, text]) => {
     const pods = readiness.get(state) ?? [];
     if (pods.length === 0) return [];
-    const named = names && state !== 'completed' && pods.length <= NAMED ? ` (${pods.join(', ')})` : '';
-    return [`${pods.length} ${words}${named}`];
+    const named = names && state !== 'completed' && pods.length <= MAX_NAMED_PODS ? ` (${pods.join(', ')})` : '';
+    return [`${pods.length} ${text}${named}`];
   });
   return [`${countOf(readiness, 'running')}/${total} pods running`, ...others].join(', ');
 }

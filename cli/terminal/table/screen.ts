@@ -1,54 +1,54 @@
-/** The part of a terminal's stream that a screen needs. */
+/** The part of a terminal's stream that is used here. */
 export interface Terminal {
   write(text: string): unknown;
 }
 
-/** The other screen of a terminal, without a cursor and without wrapping: what was there before comes back after it. */
-const TAKE = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
+/** Switches to the alternate screen, hides the cursor, disables wrapping and clears the screen. */
+const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLEAR = '\x1b[2J';
-const GIVE_BACK = '\x1b[?7h\x1b[?25h\x1b[?1049l';
-/** Terminals that know it show everything in between at once; others ignore it. */
-const BEGIN = '\x1b[?2026h';
-const END = '\x1b[?2026l';
+const LEAVE_SCREEN = '\x1b[?7h\x1b[?25h\x1b[?1049l';
+/** Starts a synchronized update, which terminals without support ignore. */
+const BEGIN_UPDATE = '\x1b[?2026h';
+const END_UPDATE = '\x1b[?2026l';
 
-/** The whole of a terminal, drawn again line by line where it changes. */
+/** A full screen that rewrites only the changed lines. */
 export interface Screen {
-  take(): void;
-  /** Forgets what is drawn, as after a change of its size: all is redrawn. */
+  enter(): void;
+  /** Clears the screen so that the next `draw` rewrites all lines, e.g. after a resize. */
   clear(): void;
   draw(lines: readonly string[]): void;
-  /** Gives the terminal back as it was; it may be taken again. */
-  giveBack(): void;
+  /** Restores the previous screen. The alternate screen may be entered again. */
+  leave(): void;
 }
 
-/** Opens a screen on a terminal: every change is one write, and no change is none. */
+/** Creates a screen that writes at most once per `draw`. */
 export function openScreen(terminal: Terminal): Screen {
   let drawn: readonly string[] = [];
-  let isTaken = false;
-  /** The line is cleared first: at the right margin, clearing what comes after it would take its last character. */
-  const row = (line: string, index: number) => `\x1b[${index + 1};1H\x1b[2K${line}`;
+  let isActive = false;
+  /** Clears the line before writing it, because clearing after a full line would remove its last character. */
+  const drawRow = (line: string, index: number) => `\x1b[${index + 1};1H\x1b[2K${line}`;
   return {
-    take() {
+    enter() {
       drawn = [];
-      terminal.write(TAKE);
-      isTaken = true;
+      terminal.write(ENTER_SCREEN);
+      isActive = true;
     },
     clear() {
       drawn = [];
-      if (isTaken) terminal.write(CLEAR);
+      if (isActive) terminal.write(CLEAR);
     },
     draw(lines) {
-      if (!isTaken) return;
+      if (!isActive) return;
       const count = Math.max(lines.length, drawn.length);
       const rows = Array.from({ length: count }, (_, index) => index)
         .filter((index) => lines[index] !== drawn[index])
-        .map((index) => row(lines[index] ?? '', index));
-      if (rows.length > 0) terminal.write(`${BEGIN}${rows.join('')}${END}`);
+        .map((index) => drawRow(lines[index] ?? '', index));
+      if (rows.length > 0) terminal.write(`${BEGIN_UPDATE}${rows.join('')}${END_UPDATE}`);
       drawn = [...lines];
     },
-    giveBack() {
-      if (isTaken) terminal.write(GIVE_BACK);
-      isTaken = false;
+    leave() {
+      if (isActive) terminal.write(LEAVE_SCREEN);
+      isActive = false;
     },
   };
 }

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { type AskPods, askPods, complete } from '../../../cli/commands/complete.ts';
+import { complete, type ListPods, listPods } from '../../../cli/commands/complete.ts';
 import { type Commands, createProgram } from '../../../cli/program.ts';
 
 // No command is run: only the names of what there is are read.
 const program = createProgram({} as Commands);
-const ask: AskPods = async ({ rootDir }) =>
+const ask: ListPods = async ({ rootDir }) =>
   rootDir === '/elsewhere' || rootDir === join(homedir(), 'elsewhere')
     ? [{ name: 'far', namespace: 'default', containers: ['app'] }]
     : [
@@ -100,5 +100,5 @@ test.each([
 });
 
 test('without an agent there are no names, and no word of it', async () => {
-  expect(await askPods({ rootDir: '/nowhere' })).toEqual([]);
+  expect(await listPods({ rootDir: '/nowhere' })).toEqual([]);
 });

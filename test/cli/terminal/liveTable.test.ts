@@ -102,7 +102,7 @@ describe('on a terminal', () => {
   function shown(...views: ShownPod[]) {
     const agent = fakeAgent({ now: NOW, views });
     const out = output(true);
-    const live = terminalView(out, { isInFront: () => true });
+    const live = terminalView(out, { isInForeground: () => true });
     live.follow(agent);
     return { agent, out, live };
   }
@@ -190,7 +190,7 @@ describe('on a terminal', () => {
 
   test('what is printed before there is a node is printed as it comes', () => {
     const out = output(true);
-    const live = terminalView(out, { isInFront: () => true });
+    const live = terminalView(out, { isInForeground: () => true });
     live.print('starting a private containerd');
     expect(out.seen()).toMatchObject({ normal: ['starting a private containerd'], other: undefined });
     live.close();

@@ -6,7 +6,7 @@ const ESC = '\u001b';
 /** What a terminal gets of a text that comes in parts. */
 function shown(...parts: (string | Uint8Array)[]): string {
   const text = new TerminalText();
-  return parts.map((part) => text.take(Buffer.from(part))).join('') + text.end();
+  return parts.map((part) => text.push(Buffer.from(part))).join('') + text.flush();
 }
 
 test('colours stay, and end with the text', () => {
@@ -18,7 +18,7 @@ test('colours stay, and end with the text', () => {
 
 test('between the parts the terminal has its own colours: who ends a log that goes on keeps none of a container’s', () => {
   const text = new TerminalText();
-  const take = (part: string) => text.take(Buffer.from(part));
+  const take = (part: string) => text.push(Buffer.from(part));
   expect(take('\x1b[1m\x1b[31mred\n')).toBe('\x1b[1m\x1b[31mred\n\x1b[0m');
   expect(take('still\n')).toBe('\x1b[1m\x1b[31mstill\n\x1b[0m');
   expect(take('')).toBe('');
@@ -26,8 +26,8 @@ test('between the parts the terminal has its own colours: who ends a log that go
   expect(take('\x1b[00mplain')).toBe('\x1b[0;32m\x1b[00mplain');
   expect(take('plain')).toBe('plain');
   const many = new TerminalText();
-  for (let at = 0; at < 1_000; at += 1) many.take(Buffer.from('\x1b[31mx'));
-  expect(many.take(Buffer.from('x')).length).toBeLessThan(200);
+  for (let at = 0; at < 1_000; at += 1) many.push(Buffer.from('\x1b[31mx'));
+  expect(many.push(Buffer.from('x')).length).toBeLessThan(200);
 });
 
 test('all else that would act on the terminal is shown instead', () => {

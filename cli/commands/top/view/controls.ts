@@ -1,36 +1,35 @@
-/** What is set by keys in `top`, and what each key does. */
+/** The settings of `top`, and the keys that change them. */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { type ActorFilter, parseFilter } from '../../../../show/actors/actorFilter.ts';
 import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../../../show/actors/treeRows.ts';
-import { type Key, scrollOf, typedText } from '../../../terminal/table/controls.ts';
+import { editText, type Key, scrollDistance } from '../../../terminal/table/controls.ts';
 
-/** No help and no story is longer. */
-const MOST_LINES = 5_000;
+/** Upper bound for scroll offsets. The help and the story are shorter. */
+const MAX_LINES = 5_000;
 
-/** What the user has chosen to see. */
 export interface TopControls {
   readonly page: 'tree' | 'help';
-  /** The path of the actor that the keys act on; it stays the same wherever its row comes to be. */
+  /** Path of the selected actor, which stays selected when its row moves. */
   readonly selected: string;
-  /** How many rows of the tree stand above it on the screen: it does not move under the hand. */
+  /** Screen line of the selected row, which stays the same when rows above it change. */
   readonly line: number;
-  /** The paths of the actors that those below them are shown of. */
+  /** Paths of the expanded actors. */
   readonly open: ReadonlySet<string>;
   readonly order: RowOrder;
   readonly reversed: boolean;
   readonly filter: string;
-  /** The filter as it is being typed; undefined while keys are commands. */
+  /** The filter being typed. Undefined while keys are commands. */
   readonly typing?: string;
-  /** Whether the story of the actor and the end of its log are shown. */
-  readonly tells: boolean;
-  /** How many lines of the help, or of the latest of the story, are scrolled past. */
+  /** Whether the explanation, log and story of the selected actor are shown. */
+  readonly showsDetail: boolean;
+  /** Scroll offset of the help from its start, or of the story from its end, in lines. */
   readonly offset: number;
-  readonly quits: boolean;
+  readonly isQuitting: boolean;
 }
 
-/** How `top` begins: all is closed, and the worst pod stands below the node. */
-export const firstControls = (filter: string): TopControls => ({
+/** Returns the initial controls: all actors are collapsed, and the worst pod is first. */
+export const initialControls = (filter: string): TopControls => ({
   page: 'tree',
   selected: '',
   line: 0,
@@ -38,30 +37,30 @@ export const firstControls = (filter: string): TopControls => ({
   order: 'worst',
   reversed: false,
   filter,
-  tells: false,
+  showsDetail: false,
   offset: 0,
-  quits: false,
+  isQuitting: false,
 });
 
-/** The tree as it was last drawn. */
+/** The last drawn tree. */
 export interface DrawnTree {
   readonly rows: readonly ActorRow[];
-  /** How many rows are seen at once. */
+  /** Number of visible rows. */
   readonly room: number;
-  /** How many are scrolled past. */
+  /** Index of the first visible row. */
   readonly from: number;
 }
 
-/** The text of the filter that counts: while it is typed, what there is of it. */
+/** Returns the text of the filter to apply, which may still be being typed. */
 export const filterText = ({ filter, typing }: TopControls): string => typing ?? filter;
 
-/** What the filter lets through, or what is wrong with it: then all is shown. */
-export function filterOf(controls: TopControls): { readonly matches?: ActorFilter; readonly problem?: string } {
+/** Parses the filter. With an invalid filter, all actors are shown beside the problem. */
+export function parsedFilter(controls: TopControls): { readonly matches?: ActorFilter; readonly problem?: string } {
   const text = filterText(controls);
   return text.trim() === '' ? {} : parseFilter(text);
 }
 
-/** Where the selected actor stands: in its place the one above it where that is closed, or else what stands there now. */
+/** Returns the row of the selected actor. If it is hidden, falls back to a visible ancestor or to the row on its screen line. */
 export function selectedIndex({ rows, from }: DrawnTree, { selected, line }: TopControls): number {
   const index = rows.findIndex(({ path }) => path === selected);
   if (index >= 0) return index;
@@ -69,9 +68,9 @@ export function selectedIndex({ rows, from }: DrawnTree, { selected, line }: Top
   return above >= 0 ? above : Math.max(0, Math.min(from + line, rows.length - 1));
 }
 
-function moved(controls: TopControls, tree: DrawnTree, to: number): TopControls {
+function moveTo(controls: TopControls, tree: DrawnTree, targetIndex: number): TopControls {
   const from = selectedIndex(tree, controls);
-  const index = Math.max(0, Math.min(to, tree.rows.length - 1));
+  const index = Math.max(0, Math.min(targetIndex, tree.rows.length - 1));
   const line = Math.max(0, Math.min(controls.line + index - from, tree.room - 1));
   return { ...controls, selected: tree.rows[index]?.path ?? '', line, offset: 0 };
 }
@@ -83,72 +82,76 @@ function withOpen(controls: TopControls, path: string, isOpen: boolean): TopCont
   return { ...controls, open };
 }
 
-/** Closes the actor or, closed, goes to the one above it. */
-function closed(controls: TopControls, tree: DrawnTree): TopControls {
+/** Collapses the selected actor or, if it is collapsed, selects its parent. */
+function collapse(controls: TopControls, tree: DrawnTree): TopControls {
   const index = selectedIndex(tree, controls);
   const row = tree.rows[index];
   if (row === undefined) return controls;
   if (controls.open.has(row.path)) return withOpen(controls, row.path, false);
   const above = tree.rows.findLastIndex(({ depth }, each) => each < index && depth < row.depth);
-  return above < 0 ? controls : moved(controls, tree, above);
+  return above < 0 ? controls : moveTo(controls, tree, above);
 }
 
-/** Opens the actor or, open, goes to the first below it. */
-function opened(controls: TopControls, tree: DrawnTree): TopControls {
+/** Expands the selected actor or, if it is expanded, selects its first child. */
+function expand(controls: TopControls, tree: DrawnTree): TopControls {
   const index = selectedIndex(tree, controls);
   const row = tree.rows[index];
   if (row?.isOpen === undefined) return controls;
-  return row.isOpen ? moved(controls, tree, index + 1) : withOpen(controls, row.path, true);
+  return row.isOpen ? moveTo(controls, tree, index + 1) : withOpen(controls, row.path, true);
 }
 
-const after = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
+const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
 
 type Command = (controls: TopControls, tree: DrawnTree) => TopControls;
 
-/** From the innermost of what was chosen outwards. */
-const back: Command = (controls) => {
+/** Closes the help, else the detail, else clears the filter. */
+const goBack: Command = (controls) => {
   if (controls.page === 'help') return { ...controls, page: 'tree', offset: 0 };
-  if (controls.tells) return { ...controls, tells: false, offset: 0 };
+  if (controls.showsDetail) return { ...controls, showsDetail: false, offset: 0 };
   return { ...controls, filter: '' };
 };
 
-const help: Command = (controls) => ({ ...controls, page: controls.page === 'help' ? 'tree' : 'help', offset: 0 });
+const toggleHelp: Command = (controls) => ({
+  ...controls,
+  page: controls.page === 'help' ? 'tree' : 'help',
+  offset: 0,
+});
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  left: closed,
-  h: closed,
-  right: opened,
-  l: opened,
-  return: (controls) => ({ ...controls, tells: !controls.tells, offset: 0 }),
+  left: collapse,
+  h: collapse,
+  right: expand,
+  l: expand,
+  return: (controls) => ({ ...controls, showsDetail: !controls.showsDetail, offset: 0 }),
   o: (controls, { rows }) => ({ ...controls, open: new Set([...controls.open, ...rows.map(({ path }) => path)]) }),
   c: (controls) => ({ ...controls, open: new Set() }),
-  s: (controls) => ({ ...controls, order: after(ROW_ORDERS, controls.order), reversed: false }),
+  s: (controls) => ({ ...controls, order: nextCyclic(ROW_ORDERS, controls.order), reversed: false }),
   R: (controls) => ({ ...controls, reversed: !controls.reversed }),
   '/': (controls) => ({ ...controls, page: 'tree', typing: controls.filter }),
-  '?': help,
-  escape: back,
-  q: (controls) => ({ ...controls, quits: true }),
-  // Of the story: the keys above move in the tree.
-  '[': (controls) => ({ ...controls, offset: Math.min(MOST_LINES, controls.offset + 1) }),
+  '?': toggleHelp,
+  escape: goBack,
+  q: (controls) => ({ ...controls, isQuitting: true }),
+  // These keys scroll the story, because the others move in the tree.
+  '[': (controls) => ({ ...controls, offset: Math.min(MAX_LINES, controls.offset + 1) }),
   ']': (controls) => ({ ...controls, offset: Math.max(0, controls.offset - 1) }),
 };
 
-function typed({ typing = '', ...controls }: TopControls, key: Key): TopControls {
-  const text = typedText(typing, key);
+function typeFilter({ typing = '', ...controls }: TopControls, key: Key): TopControls {
+  const text = editText(typing, key);
   if (text === undefined) return { ...controls, filter: '' };
   return key.name === 'return' ? { ...controls, filter: text } : { ...controls, typing: text };
 }
 
-/** What is chosen after a key; `tree` is that of the last drawing. */
-export function pressedInTop(before: TopControls, key: Key, tree: DrawnTree): TopControls {
-  if (before.typing !== undefined) return typed(before, key);
-  // What is seen to be selected is: it does not change with what comes back later.
+/** Returns the controls after a key. `tree` is the last drawn tree. */
+export function topControlsAfterKey(before: TopControls, key: Key, tree: DrawnTree): TopControls {
+  if (before.typing !== undefined) return typeFilter(before, key);
+  // Select the row that is drawn as selected, so that the selection does not jump when a hidden actor reappears.
   const controls = { ...before, selected: tree.rows[selectedIndex(tree, before)]?.path ?? before.selected };
-  const scroll = key.name === 'return' ? undefined : scrollOf(key, tree.room);
+  const scroll = key.name === 'return' ? undefined : scrollDistance(key, tree.room);
   if (scroll !== undefined && controls.page === 'help') {
-    return { ...controls, offset: Math.max(0, Math.min(controls.offset + scroll, MOST_LINES)) };
+    return { ...controls, offset: Math.max(0, Math.min(controls.offset + scroll, MAX_LINES)) };
   }
-  if (scroll !== undefined) return moved(controls, tree, selectedIndex(tree, controls) + scroll);
+  if (scroll !== undefined) return moveTo(controls, tree, selectedIndex(tree, controls) + scroll);
   const command = lookUp(COMMANDS, key.name);
   return command ? command(controls, tree) : controls;
 }

@@ -1,49 +1,51 @@
-/** What is shown of the selected actor below the tree. */
+/** Renders the detail of the selected actor below the tree. */
 
 import { printableLine } from '../../../../base/printable.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { clockTime, forClause, untilClause } from '../../../../show/explain/explainText.ts';
 import * as display from '../../../../show/tables/displayWidth.ts';
 import type { Detail } from './detail.ts';
-import type { Told } from './story.ts';
+import type { StoryEntry } from './story.ts';
 
-/** The selected actor with all that is known of it. */
 export interface TopDetail {
   readonly row: ActorRow;
-  /** Absent until it was asked for. */
-  readonly asked?: Detail | undefined;
-  readonly moves: readonly Told[];
-  /** When its actors were looked at first, and last. */
+  /** Undefined until it has been fetched. */
+  readonly explanation?: Detail | undefined;
+  readonly entries: readonly StoryEntry[];
+  /** Time of the first poll. `at` is that of the last. */
   readonly since: number;
   readonly at: number;
 }
 
-interface Room {
+interface DetailArea {
   readonly width: number;
   readonly height: number;
-  /** How many of the latest lines of the story are scrolled past. */
+  /** Number of lines scrolled back from the end of the story. */
   readonly offset: number;
 }
 
-/** So many lines of the story are seen, however much else there is to say. */
-const LEAST_STORY = 4;
+/** Lines of the story that remain visible beside a long explanation or log. */
+const MIN_STORY_LINES = 4;
 
-/** Its heading, then why it is so, the end of its log, and its story up to what happened last. */
-export function detailLines(detail: TopDetail | undefined, { width, height, offset }: Room): string[] {
+/** Returns the title, the explanation, the end of the log, and the visible lines of the story. */
+export function detailLines(detail: TopDetail | undefined, { width, height, offset }: DetailArea): string[] {
   if (detail === undefined || height < 1) return Array.from({ length: Math.max(0, height) }, () => '');
-  const fitted = (lines: readonly string[]) => lines.flatMap((line) => indented(line, width));
+  const wrap = (lines: readonly string[]) => lines.flatMap((line) => wrapIndented(line, width));
   const title = display.truncate(printableLine(`── ${titleOf(detail)} `).padEnd(width, '─'), width);
-  const [heading, ...story] = fitted(storyLines(detail));
-  const said = fitted([...answerLines(detail), ...logLines(detail)]).slice(0, Math.max(1, height - 1 - LEAST_STORY));
-  const room = Math.max(0, height - 2 - said.length);
-  const past = Math.max(0, Math.min(offset, story.length - room));
-  const seen = story.slice(Math.max(0, story.length - room - past), story.length - past);
-  const lines = [title, ...said, heading ?? '', ...seen].slice(0, height);
+  const [heading, ...story] = wrap(storyLines(detail));
+  const fixedLines = wrap([...answerLines(detail), ...logLines(detail)]).slice(
+    0,
+    Math.max(1, height - 1 - MIN_STORY_LINES),
+  );
+  const room = Math.max(0, height - 2 - fixedLines.length);
+  const skipped = Math.max(0, Math.min(offset, story.length - room));
+  const visible = story.slice(Math.max(0, story.length - room - skipped), story.length - skipped);
+  const lines = [title, ...fixedLines, heading ?? '', ...visible].slice(0, height);
   return [...lines, ...Array.from({ length: height - lines.length }, () => '')];
 }
 
-/** A text in several lines, those that go on further in. */
-function indented(text: string, width: number): string[] {
+/** Wraps a text. Continuation lines are indented further. */
+function wrapIndented(text: string, width: number): string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
   const [first = '', ...rest] = display.wrapText(
     printableLine(text.trimStart()),
@@ -57,20 +59,20 @@ function titleOf({ row: { kind, name, pod: rowPod, actor } }: TopDetail): string
   return actor.machine === 'pod' ? `pod ${namespace}/${pod}` : `${kind} ${name}${pod ? ` of ${namespace}/${pod}` : ''}`;
 }
 
-function answerLines({ row: { actor }, asked, at }: TopDetail): string[] {
+function answerLines({ row: { actor }, explanation, at }: TopDetail): string[] {
   const state = `${actor.state}${actor.waitingFor === undefined ? '' : `, waiting${forClause(actor)}${untilClause(actor.until, at)}`}`;
-  return [...(asked?.answer === undefined ? [] : [asked.answer]), state];
+  return [...(explanation?.answer === undefined ? [] : [explanation.answer]), state];
 }
 
-function logLines({ asked }: TopDetail): string[] {
-  if (asked?.log === undefined) return [];
-  const { file, lines } = asked.log;
+function logLines({ explanation }: TopDetail): string[] {
+  if (explanation?.log === undefined) return [];
+  const { file, lines } = explanation.log;
   return [`${lines.length === 0 ? 'no output in' : 'last lines of'} ${file}`, ...lines.map((line) => `  | ${line}`)];
 }
 
-function storyLines({ asked, moves, since, at }: TopDetail): string[] {
-  const all = [...(asked?.events ?? []), ...moves].toSorted((a, b) => a.at - b.at);
-  const heading = `story: seen once a second since ${clockTime(since, at)}${asked?.events.length ? ', with the events of the last hour' : ''}`;
-  if (all.length === 0) return [heading, '  nothing has changed'];
-  return [heading, ...all.map((told) => `  ${clockTime(told.at, at)} ${told.text}`)];
+function storyLines({ explanation, entries, since, at }: TopDetail): string[] {
+  const allEntries = [...(explanation?.events ?? []), ...entries].toSorted((a, b) => a.at - b.at);
+  const heading = `story: polled once a second since ${clockTime(since, at)}${explanation?.events.length ? ', with the events of the last hour' : ''}`;
+  if (allEntries.length === 0) return [heading, '  no changes'];
+  return [heading, ...allEntries.map((entry) => `  ${clockTime(entry.at, at)} ${entry.text}`)];
 }

@@ -1,4 +1,4 @@
-/** The story of each actor, as far as somebody who looks at all of them now and then can tell it. */
+/** The story of each actor, derived from the differences between polls. */
 import type { CoreEvent } from '../../../../kubernetes/events/event.ts';
 import { type ActorNode, CALL } from '../../../../show/actors/actorNode.ts';
 import type { NodeActors } from '../../../../show/actors/actorRows.ts';
@@ -6,87 +6,91 @@ import { podActors } from '../../../../show/actors/podActors.ts';
 import { categoryOf, isHealthy, stableState } from '../../../../show/category.ts';
 import { failureText } from '../../../../show/explain/explainText.ts';
 
-/** One thing that happened. */
-export interface Told {
-  /** In milliseconds since the epoch. */
+export interface StoryEntry {
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly text: string;
 }
 
-interface Move extends Told {
+interface ActorEntry extends StoryEntry {
   readonly path: string;
 }
 
-/** The moves of all actors from the first look on. */
+/** The state changes of all actors since the first poll. */
 export interface Story {
-  /** When it was looked first; undefined before. */
+  /** Time of the first poll. Undefined before it. */
   readonly since: () => number | undefined;
-  look(actors: NodeActors): void;
-  /** The moves of an actor and those below it, the oldest first. */
-  of(actor: ActorNode): Told[];
+  observe(actors: NodeActors): void;
+  /** Returns the changes of an actor and its descendants, oldest first. */
+  entriesOf(actor: ActorNode): StoryEntry[];
 }
 
-/** So many moves are kept, of all actors together. */
-const KEPT = 5_000;
+/** Number of retained changes of all actors together. */
+const MAX_ENTRIES = 5_000;
 
-const withBelow = (actor: ActorNode): ActorNode[] => [
+const withDescendants = (actor: ActorNode): ActorNode[] => [
   actor,
-  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap(withBelow),
+  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap(withDescendants),
 ];
 
-const allOf = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
-  new Map([node, ...pods.map((seen) => podActors(seen).tree)].flatMap(withBelow).map((each) => [each.path, each]));
+const actorsByPath = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
+  new Map(
+    [node, ...pods.map((seen) => podActors(seen).tree)].flatMap(withDescendants).map((each) => [each.path, each]),
+  );
 
-/** What tells two looks at an actor apart: a try of a probe does not. */
-function signOf(actor: ActorNode): string {
+/** Returns a string that differs if the state has changed. A running probe attempt is no change. */
+function stateKey(actor: ActorNode): string {
   const state = stableState(actor);
   return state === actor.state ? `${state} ${actor.since}` : state;
 }
 
-function moveText(actor: ActorNode, before: ActorNode | undefined): string {
+function changeText(actor: ActorNode, before: ActorNode | undefined): string {
   const { lastFailure, waitingFor } = actor;
-  const was = before === undefined ? '' : `${stableState(before)} → `;
+  const previousState = before === undefined ? '' : `${stableState(before)} → `;
   const why = !isHealthy(categoryOf(actor)) && lastFailure ? `: ${failureText(lastFailure)}` : '';
   const wait =
     why === '' && waitingFor !== undefined && !isHealthy(categoryOf(actor)) ? `, waiting for ${waitingFor}` : '';
-  return `${was}${stableState(actor)}${why}${wait}`;
+  return `${previousState}${stableState(actor)}${why}${wait}`;
 }
 
 export function createStory(): Story {
-  let before: ReadonlyMap<string, ActorNode> | undefined;
-  let first: number | undefined;
-  const moves: Move[] = [];
+  let previousActors: ReadonlyMap<string, ActorNode> | undefined;
+  let startedAt: number | undefined;
+  const entries: ActorEntry[] = [];
   return {
-    since: () => first,
-    look(actors) {
-      const present = allOf(actors);
-      for (const [path, actor] of before === undefined ? [] : present) {
-        const was = before?.get(path);
-        if (was && signOf(was) === signOf(actor)) continue;
-        moves.push({ at: Math.min(actor.since, actors.at), path, text: moveText(actor, was) });
+    since: () => startedAt,
+    observe(actors) {
+      const currentActors = actorsByPath(actors);
+      for (const [path, actor] of previousActors === undefined ? [] : currentActors) {
+        const previous = previousActors?.get(path);
+        if (previous && stateKey(previous) === stateKey(actor)) continue;
+        entries.push({ at: Math.min(actor.since, actors.at), path, text: changeText(actor, previous) });
       }
-      for (const path of before?.keys() ?? []) {
-        if (!present.has(path)) moves.push({ at: actors.at, path, text: 'is gone' });
+      for (const path of previousActors?.keys() ?? []) {
+        if (!currentActors.has(path)) entries.push({ at: actors.at, path, text: 'is gone' });
       }
-      moves.splice(0, moves.length - KEPT);
-      first ??= actors.at;
-      before = present;
+      entries.splice(0, entries.length - MAX_ENTRIES);
+      startedAt ??= actors.at;
+      previousActors = currentActors;
     },
-    of: ({ path, machine }) =>
-      moves
+    entriesOf: ({ path, machine }) =>
+      entries
         .filter((move) => isBelow(move.path, path, machine))
-        .map(({ at, path: who, text }) => ({ at, text: who === path ? text : `${shortName(who, path)} ${text}` })),
+        .map(({ at, path: actorPath, text }) => ({
+          at,
+          text: actorPath === path ? text : `${shortName(actorPath, path)} ${text}`,
+        })),
   };
 }
 
-/** The node's own actors have paths of their own; those of pods are not among them. */
+/** Whether a path is that of `top` or a descendant. The node's own actors are all actors that do not belong to pods. */
 const isBelow = (path: string, top: string, machine: string): boolean =>
   path === top || (machine === 'nodeAgent' ? !path.startsWith('pod/') : path.startsWith(`${top}/`));
 
 const shortName = (path: string, top: string): string => (top === '' ? path : path.slice(top.length + 1));
 
-/** What of the events of the last hour is about a pod or, where that is named, one of its containers. */
-export function toldEvents(events: readonly CoreEvent[], uid: string, container?: string): Told[] {
+/** Converts the events about a pod or one of its containers to story entries. */
+export function eventEntries(events: readonly CoreEvent[], uid: string, container?: string): StoryEntry[] {
   return events
     .filter(({ involvedObject }) => involvedObject.uid === uid)
     .filter(({ involvedObject: { fieldPath = '' } }) => container === undefined || fieldPath.endsWith(`{${container}}`))

@@ -1,4 +1,4 @@
-/** The tree of actors on a terminal, with keys. */
+/** The interactive tree of actors on a terminal. */
 import { every, systemClock } from '../../../../base/clock.ts';
 import { actorRows } from '../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
@@ -7,16 +7,16 @@ import type { Output } from '../../../terminal/liveView.ts';
 import type { Key } from '../../../terminal/table/controls.ts';
 import type { Surface } from '../../../terminal/table/render.ts';
 import { type ScreenOptions, TerminalScreen } from '../../../terminal/terminalScreen.ts';
-import { filterOf, firstControls, pressedInTop, selectedIndex, type TopControls } from './controls.ts';
-import { askDetail, type Detail } from './detail.ts';
-import type { Look } from './looks.ts';
+import { initialControls, parsedFilter, selectedIndex, type TopControls, topControlsAfterKey } from './controls.ts';
+import { type Detail, fetchDetail } from './detail.ts';
+import type { ActorsSnapshot } from './pollActors.ts';
 import { renderTop, type TopFrame, type TopScene } from './render.ts';
 import type { TopDetail } from './renderDetail.ts';
 import { createStory } from './story.ts';
 
-/** After a key the pods keep their places for so long. */
-const HELD_MS = 2_000;
-const TICK_MS = 1_000;
+/** Time after a key during which the order of the pods does not change, in milliseconds. */
+const HOLD_ORDER_MS = 2_000;
+const REDRAW_INTERVAL_MS = 1_000;
 
 interface TopParts extends ScreenOptions {
   readonly agent: AgentClient;
@@ -24,8 +24,8 @@ interface TopParts extends ScreenOptions {
   readonly onQuit: () => void;
 }
 
-/** Opens the tree on a terminal; it is closed by whoever is told that the user wants it, or for another reason. */
-export function openTopView(output: Output, first: Look, parts: TopParts): TopView {
+/** Opens the tree on a terminal. The caller closes it, e.g. on `onQuit`. */
+export function openTopView(output: Output, first: ActorsSnapshot, parts: TopParts): TopView {
   const view = new TopView(output, first, parts);
   view.open();
   return view;
@@ -35,37 +35,37 @@ class TopView {
   readonly #parts: TopParts;
   readonly #screen: TerminalScreen;
   readonly #story = createStory();
-  #look: Look;
+  #snapshot: ActorsSnapshot;
   #controls: TopControls;
   #frame: TopFrame = { lines: [], rows: [], room: 1, from: 0 };
   #pressedAt = Number.NEGATIVE_INFINITY;
   #detail: Detail | undefined;
-  #isAsking = false;
+  #isFetching = false;
   #stopTicking = () => {};
 
-  constructor(output: Output, first: Look, parts: TopParts) {
+  constructor(output: Output, first: ActorsSnapshot, parts: TopParts) {
     this.#parts = parts;
-    this.#look = first;
-    this.#story.look(first.actors);
-    this.#controls = this.#atWorst(firstControls(parts.filter));
+    this.#snapshot = first;
+    this.#story.observe(first.actors);
+    this.#controls = this.#selectFirstPod(initialControls(parts.filter));
     const picture = {
       frame: (surface: Surface) => this.#draw(surface),
-      last: () => [],
+      finalLines: () => [],
       onKey: (key: Key) => this.#press(key),
     };
     this.#screen = new TerminalScreen(output, picture, parts);
   }
 
   open(): void {
-    // The countdown of a lost connection goes on without looks.
-    this.#stopTicking = every(systemClock, TICK_MS, () => this.#screen.drawSoon());
+    // Redraw the countdown to the next connection attempt, during which there are no polls.
+    this.#stopTicking = every(systemClock, REDRAW_INTERVAL_MS, () => this.#screen.drawSoon());
     this.#screen.open();
   }
 
-  show(look: Look): void {
-    if (look.lost === undefined) this.#story.look(look.actors);
-    this.#look = look;
-    this.#askSoon();
+  show(snapshot: ActorsSnapshot): void {
+    if (snapshot.lost === undefined) this.#story.observe(snapshot.actors);
+    this.#snapshot = snapshot;
+    this.#fetchDetail();
     this.#screen.drawSoon();
   }
 
@@ -74,31 +74,37 @@ class TopView {
     this.#screen.close();
   }
 
-  /** The first pod: the worst, as long as nothing else was chosen. */
-  #atWorst(controls: TopControls): TopControls {
+  /** Selects the first pod, which is the worst one in the initial order. */
+  #selectFirstPod(controls: TopControls): TopControls {
     const [, pod] = this.#rows(controls);
     return pod ? { ...controls, selected: pod.path, line: 1 } : controls;
   }
 
   #press(key: Key): void {
     const before = this.#controls;
-    this.#controls = pressedInTop(before, key, this.#frame);
-    const { order, reversed, quits } = this.#controls;
-    // Who asks for another order has it at once.
-    const isOrdered = order !== before.order || reversed !== before.reversed;
-    this.#pressedAt = isOrdered ? Number.NEGATIVE_INFINITY : systemClock.monotonic();
-    if (quits) this.#parts.onQuit();
-    this.#askSoon();
+    this.#controls = topControlsAfterKey(before, key, this.#frame);
+    const { order, reversed, isQuitting } = this.#controls;
+    // A new order applies immediately.
+    const hasNewOrder = order !== before.order || reversed !== before.reversed;
+    this.#pressedAt = hasNewOrder ? Number.NEGATIVE_INFINITY : systemClock.monotonic();
+    if (isQuitting) this.#parts.onQuit();
+    this.#fetchDetail();
   }
 
   #rows(controls: TopControls): ActorRow[] {
     const { order, reversed, open } = controls;
-    const isHeld = systemClock.monotonic() - this.#pressedAt < HELD_MS;
-    const retainedOrder = isHeld
+    const holdsOrder = systemClock.monotonic() - this.#pressedAt < HOLD_ORDER_MS;
+    const retainedOrder = holdsOrder
       ? this.#frame.rows.flatMap(({ path, depth }) => (depth === 0 ? [path] : []))
       : undefined;
-    const { matches } = filterOf(controls);
-    return actorRows(this.#look.actors, { isOpen: (path) => open.has(path), matches, order, reversed, retainedOrder });
+    const { matches } = parsedFilter(controls);
+    return actorRows(this.#snapshot.actors, {
+      isOpen: (path) => open.has(path),
+      matches,
+      order,
+      reversed,
+      retainedOrder,
+    });
   }
 
   #draw(surface: Surface): readonly string[] {
@@ -106,38 +112,38 @@ class TopView {
     const { room, from } = this.#frame;
     const index = selectedIndex({ rows, room, from }, this.#controls);
     const scene: TopScene = {
-      ...this.#look,
+      ...this.#snapshot,
       rows,
       from,
       controls: this.#controls,
       now: systemClock.now(),
-      detail: this.#controls.tells ? this.#told(rows[index]) : undefined,
+      detail: this.#controls.showsDetail ? this.#selectedDetail(rows[index]) : undefined,
     };
     this.#frame = renderTop(scene, surface);
     return this.#frame.lines;
   }
 
-  #told(row: ActorRow | undefined): TopDetail | undefined {
+  #selectedDetail(row: ActorRow | undefined): TopDetail | undefined {
     if (row === undefined) return undefined;
-    const { at } = this.#look.actors;
-    const asked = this.#detail?.path === row.path ? this.#detail : undefined;
-    return { row, asked, at, moves: this.#story.of(row.actor), since: this.#story.since() ?? at };
+    const { at } = this.#snapshot.actors;
+    const explanation = this.#detail?.path === row.path ? this.#detail : undefined;
+    return { row, explanation, at, entries: this.#story.entriesOf(row.actor), since: this.#story.since() ?? at };
   }
 
   #selected(): ActorRow | undefined {
     return this.#frame.rows[selectedIndex(this.#frame, this.#controls)];
   }
 
-  /** Asks what is to be told of the selected actor, once at a time. */
-  #askSoon(): void {
+  /** Fetches the detail of the selected actor if it is shown, with at most one request at a time. */
+  #fetchDetail(): void {
     const row = this.#selected();
-    if (!this.#controls.tells || this.#isAsking || row === undefined || this.#look.lost) return;
-    this.#isAsking = true;
-    void askDetail(this.#parts.agent, row).then((detail) => {
-      this.#isAsking = false;
+    if (!this.#controls.showsDetail || this.#isFetching || row === undefined || this.#snapshot.lost) return;
+    this.#isFetching = true;
+    void fetchDetail(this.#parts.agent, row).then((detail) => {
+      this.#isFetching = false;
       this.#detail = detail;
       this.#screen.drawSoon();
-      if (this.#selected()?.path !== row.path) this.#askSoon();
+      if (this.#selected()?.path !== row.path) this.#fetchDetail();
     });
   }
 }

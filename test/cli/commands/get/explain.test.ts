@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { explain, nodeResourceOf, partOf, podNameOf } from '../../../../cli/commands/get/explain.ts';
+import { explain, nodeResource, parsePodName, selectedPart } from '../../../../cli/commands/get/explain.ts';
 
 describe('the pod that explain and describe are asked for', () => {
   test.each([[['pod/web']], [['pods', 'web']], [['po/web']], [['web']]])('%j is web', (words) => {
-    expect(podNameOf(words)).toBe('web');
+    expect(parsePodName(words)).toBe('web');
   });
 
   test('may be called as its kind is, when the kind is said', () => {
-    expect(podNameOf(['pod/pod'])).toBe('pod');
+    expect(parsePodName(['pod/pod'])).toBe('pod');
   });
 
   test.each([
@@ -17,7 +17,7 @@ describe('the pod that explain and describe are asked for', () => {
     [['pod', 'web', 'db'], 'pod web db: expected pod/NAME'],
     [['node/n'], 'node: unknown kind of resource'],
   ])('%j names none', (words, message) => {
-    expect(() => podNameOf(words)).toThrow(message);
+    expect(() => parsePodName(words)).toThrow(message);
   });
 });
 
@@ -28,10 +28,10 @@ describe('the node that explain is asked for', () => {
     [['nodes', 'host'], '/explain/node/host'],
     [['kubernetes/node'], undefined],
     [['web'], undefined],
-  ])('%j is %s', (words, resource) => expect(nodeResourceOf(words)).toBe(resource));
+  ])('%j is %s', (words, resource) => expect(nodeResource(words)).toBe(resource));
 
   test.each([[['node/']], [['node', 'a', 'b']]])('%j is none', (words) => {
-    expect(() => nodeResourceOf(words)).toThrow('expected node or node/NAME');
+    expect(() => nodeResource(words)).toThrow('expected node or node/NAME');
   });
 });
 
@@ -40,10 +40,12 @@ describe('the part of a pod', () => {
     [{}, undefined],
     [{ container: 'app' }, { kind: 'container', name: 'app' }],
     [{ volume: 'data' }, { kind: 'volume', name: 'data' }],
-  ])('%j is %j', (flags, part) => expect(partOf(flags)).toEqual(part));
+  ])('%j is %j', (flags, part) => expect(selectedPart(flags)).toEqual(part));
 
   test('is one, and none of a node', async () => {
-    expect(() => partOf({ container: 'a', volume: 'b' })).toThrow('--volume: cannot be used together with --container');
+    expect(() => selectedPart({ container: 'a', volume: 'b' })).toThrow(
+      '--volume: cannot be used together with --container',
+    );
     await expect(explain(['node'], { container: 'a' }, () => {})).rejects.toThrow(
       '--container: a node has none, expected pod/NAME',
     );

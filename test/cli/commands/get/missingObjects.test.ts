@@ -92,7 +92,7 @@ test('get, describe and logs show the pod, the missing object, where it was sear
     expect(pods).toContain(missing);
     expect(await outputOf((write) => describePod([name], { rootDir }, write))).toContain(missing);
     const log = await outputOf((write) =>
-      logs([name], { rootDir }, { isTerminal: false, write, note: (text) => void write(text) }),
+      logs([name], { rootDir }, { isTerminal: false, write, printNote: (text) => void write(text) }),
     );
     expect(log).toContain(`container "app" in pod "${name}-node-1" is waiting to start: `);
     const notFound = `${kind.toLowerCase()} "${object}" not found in ${node.manifestDir}`;

@@ -22,7 +22,7 @@ test('a recording is served until a signal ends it', async () => {
     said += text;
   });
   await until(() => said !== '');
-  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\nCtrl-C ends it\.\n$/);
+  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\nPress Ctrl-C to stop\.\n$/);
   const link = new URL(said.split('\n')[0] ?? '');
   const port = Number(link.port);
   // Every local user reaches the address.
@@ -53,7 +53,7 @@ test('replay --open serves it at the moment of --until', async () => {
   process.emit('SIGTERM');
   await serving;
   const refused = replay(recorded.directory, { open: true, story: true }, nothing);
-  await expect(refused).rejects.toThrow('--open: the page shows all of it, leave out --check, --story');
+  await expect(refused).rejects.toThrow('--open cannot be combined with --check, --story');
 });
 
 test('what cannot be served is a mistake of the user, which says what is wrong', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { momentOf, replay } from '../../../../cli/commands/record/replay.ts';
+import { parseUntil, replay } from '../../../../cli/commands/record/replay.ts';
 
 const FROM = Date.UTC(2026, 0, 1);
 const TO = FROM + 60_000;
@@ -16,11 +16,11 @@ describe('--until', () => {
     ['2026-01-01T00:00:30Z', FROM + 30_000],
     ['2026-01-01T02:00:30.5+02:00', FROM + 30_500],
   ])('%s', (until, moment) => {
-    expect(momentOf(until, FROM, TO)).toBe(moment);
+    expect(parseUntil(until, FROM, TO)).toBe(moment);
   });
 
   test.each(['', 'now', '10', '--10s', '2026', 'constructor', '2026-13-01T00:00:00Z'])('%j is refused', (until) => {
-    expect(() => momentOf(until, FROM, TO)).toThrow(/^--until: expected a time such as "2026-01-31T12:00:00Z", or /);
+    expect(() => parseUntil(until, FROM, TO)).toThrow(/^--until: expected a time such as "2026-01-31T12:00:00Z", or /);
   });
 });
 

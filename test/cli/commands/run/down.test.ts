@@ -54,8 +54,8 @@ const parts = (given: Partial<DownParts> = {}): DownParts => ({
   nodeNameOf: async () => undefined,
   endRuntime: async () => void started.push('runtime ended by force'),
   listAgents: async () => agents,
-  startRuntime: async (_, { endsAll }) => {
-    started.push(`own runtime${endsAll ? ' to end all' : ''}`);
+  startRuntime: async (_, { terminatesPods }) => {
+    started.push(`own runtime${terminatesPods ? ' to end all' : ''}`);
     const nothing = async () => {};
     return {
       endpoint: own,
@@ -113,7 +113,7 @@ describe('`statelet down`', () => {
     await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
     const nodeNameOf = () => Promise.reject(new Error('connect ENOENT /run/theirs.sock'));
     await expect(run({ nodeNameOf })).rejects.toThrow(
-      `pods below ${root} run on unix:///run/theirs.sock, which does not answer (connect ENOENT /run/theirs.sock): start that runtime, then run "statelet down" again`,
+      `pods below ${root} run on unix:///run/theirs.sock, which does not respond (connect ENOENT /run/theirs.sock): start that runtime, then run "statelet down" again`,
     );
     expect(started).toEqual([]);
   });

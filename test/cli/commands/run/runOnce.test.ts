@@ -36,7 +36,7 @@ describe('the pods that are run once', () => {
     });
     node.runtime.events.deliver('dropped');
     const report = runOnce(page().agent, node.clock, signal);
-    expect(await node.clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+    expect(await node.clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
   });
 
   test.each(['dropped', 'paused'] as const)(
@@ -46,7 +46,7 @@ describe('the pods that are run once', () => {
       const { node, page } = await simulation({ pods: [job] });
       node.runtime.events.deliver(how);
       const report = runOnce(page().agent, node.clock, signal);
-      expect(await node.clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+      expect(await node.clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
     },
   );
 
@@ -60,9 +60,9 @@ describe('the pods that are run once', () => {
     agent.show({ ...failed, ...ready.view, ended: true });
     const { results, seconds } = await reported(agent);
     expect(results).toMatchObject([
-      { name: 'pod default/a', isGood: true, message: 'Running' },
-      { name: 'pod default/b', isGood: true },
-      { name: 'pod default/c', isGood: false, message: 'Failed: exit code 3' },
+      { name: 'pod default/a', succeeded: true, message: 'Running' },
+      { name: 'pod default/b', succeeded: true },
+      { name: 'pod default/c', succeeded: false, message: 'Failed: exit code 3' },
     ]);
     expect(seconds).toBe(1);
   });
@@ -87,7 +87,7 @@ describe('the pods that are run once', () => {
       meta: { name: 'a', uid: 'a' },
     });
     agent.show({ ...failed, ...ready.view, ended: true });
-    expect(await clock.drive(report)).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+    expect(await clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
   });
 
   test('are reported only once a list of the runtime that starts then confirms them', async () => {
@@ -102,7 +102,7 @@ describe('the pods that are run once', () => {
       onConfirm: () => agent.show({ ...failed, ...ready.view, ended: true }),
     });
     const { results } = await reported(agent);
-    expect(results).toMatchObject([{ isGood: false, message: 'Failed: exit code 7' }]);
+    expect(results).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
   });
 
   test('are no success if the runtime never confirms them', async () => {
@@ -113,8 +113,8 @@ describe('the pods that are run once', () => {
       agent.become({ runtime });
     });
     expect(results).toEqual([
-      { name: 'pod default/a', isGood: true, message: 'Running' },
-      { name: 'node', isGood: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
+      { name: 'pod default/a', succeeded: true, message: 'Running' },
+      { name: 'node', succeeded: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
     ]);
     expect(seconds).toBe(15);
     const silent = await reported({
@@ -123,7 +123,7 @@ describe('the pods that are run once', () => {
     });
     expect(silent.results.at(-1)).toEqual({
       name: 'node',
-      isGood: false,
+      succeeded: false,
       message: 'gave up before the container runtime confirmed the pods',
     });
   });
@@ -137,7 +137,7 @@ describe('the pods that are run once', () => {
       await clock.advance(30_000);
       agent.show(podOf('a', running()));
     });
-    expect(results).toEqual([{ name: 'pod default/a', isGood: true, message: 'Running' }]);
+    expect(results).toEqual([{ name: 'pod default/a', succeeded: true, message: 'Running' }]);
     expect(seconds).toBe(61);
   });
 
@@ -145,7 +145,7 @@ describe('the pods that are run once', () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
     const { results, seconds } = await reported(agent);
     expect(results).toMatchObject([
-      { isGood: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
+      { succeeded: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
     ]);
     expect(seconds).toBe(1_023);
   });
@@ -155,7 +155,7 @@ describe('the pods that are run once', () => {
     const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
     expect(seconds).toBe(10);
     const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
-    expect(results).toEqual([{ name: 'node', isGood: false, message }]);
+    expect(results).toEqual([{ name: 'node', succeeded: false, message }]);
   });
 
   test('a runtime that comes within these seconds is waited for', async () => {
@@ -167,7 +167,7 @@ describe('the pods that are run once', () => {
       await clock.advance(8_000);
       agent.become({ state: 'running' });
     });
-    expect(results).toEqual([{ name: 'pod default/a', isGood: true, message: 'Running' }]);
+    expect(results).toEqual([{ name: 'pod default/a', succeeded: true, message: 'Running' }]);
     expect(seconds).toBe(17);
   });
 
@@ -177,12 +177,12 @@ describe('the pods that are run once', () => {
       { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
     ];
     const { results } = await reported(fakeAgent({ now: 0, node: { warnings } }));
-    expect(results).toEqual([{ name: '/pods', isGood: false, message: 'no such file or directory' }]);
+    expect(results).toEqual([{ name: '/pods', succeeded: false, message: 'no such file or directory' }]);
   });
 
   test('a manifest that cannot be used is no success', async () => {
     const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
     const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
-    expect(results).toEqual([{ name: '/pods/a.yaml', isGood: false, message: 'spec: Required value' }]);
+    expect(results).toEqual([{ name: '/pods/a.yaml', succeeded: false, message: 'spec: Required value' }]);
   });
 });

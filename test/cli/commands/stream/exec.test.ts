@@ -85,7 +85,7 @@ function terminal(input: Readable = Readable.from([]), size?: { columns: number;
     writeErr: async (data) => {
       seen.err += Buffer.from(data);
     },
-    say: (text) => {
+    printMessage: (text) => {
       seen.said += text;
     },
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { deletePod } from '../../../../cli/commands/run/delete.ts';
 import { logs } from '../../../../cli/commands/stream/logs.ts';
-import type { LogsOptions } from '../../../../cli/commands/stream/logsWanted.ts';
+import type { LogsOptions } from '../../../../cli/commands/stream/logsRequest.ts';
 import type { NodeSummary, PodPaths } from '../../../../socket/agent.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
@@ -59,10 +59,10 @@ function begin(words: string[], options: LogsOptions = {}, isTerminal = false) {
   const write = async (data: string | Uint8Array) => {
     seen.out += Buffer.from(data).toString();
   };
-  const note = (text: string) => {
+  const printNote = (text: string) => {
     seen.err += text;
   };
-  const done = logs(words, { rootDir, ...options }, { isTerminal, write, note });
+  const done = logs(words, { rootDir, ...options }, { isTerminal, write, printNote });
   return { seen, done };
 }
 
@@ -208,7 +208,7 @@ describe('delete', () => {
   test('says which file to remove', async () => {
     await serve({ main: { app: running() }, meta: from('file') }, { places: { manifest: '/pods/web.yaml' } });
     await expect(refused()).rejects.toMatchObject({
-      message: 'pod/web-host is a static pod: remove /pods/web.yaml to end it',
+      message: 'pod/web-host is a static pod: remove /pods/web.yaml to terminate it',
     });
     await expect(refused(['pod', 'none'])).rejects.toThrow('pods "none" not found');
     await expect(refused(['node/host'])).rejects.toThrow('node: unknown kind of resource');
@@ -219,7 +219,7 @@ describe('delete', () => {
     const node = { problems: [same, { ...same, file: '/pods/db.yaml', pod: 'default/db-host' }] };
     await serve({ main: { app: running() }, meta: from('file') }, { node, places: { manifest: '/pods/web.yaml' } });
     await expect(refused()).rejects.toThrow(
-      'remove /pods/web.yaml and /pods/copy.yaml, which has a pod of the same UID, to end it',
+      'remove /pods/web.yaml and /pods/copy.yaml, which has a pod of the same UID, to terminate it',
     );
   });
 
@@ -227,7 +227,7 @@ describe('delete', () => {
     const places = { manifest: 'http://host/pods?token=xxxxx' };
     const view = await serve({ main: { app: running() }, meta: from('http') }, { places });
     await expect(refused()).rejects.toThrow(
-      'pod/web-host is a static pod: remove it from what http://host/pods?token=xxxxx responds with to end it',
+      'pod/web-host is a static pod: remove it from the response of http://host/pods?token=xxxxx to terminate it',
     );
     agent.show({ ...view, pod: { ...view.pod, metadata: { ...view.pod.metadata, ...from('api') } } });
     await expect(refused()).rejects.toThrow('pod/web-host is not a static pod: delete it at its API server');
@@ -236,7 +236,7 @@ describe('delete', () => {
   test('a manifest that has gone', async () => {
     await serve({ main: { app: running() }, meta: from('file') });
     await expect(refused()).rejects.toThrow(
-      'pod/web-host is a static pod without a manifest any more: it is being ended',
+      'pod/web-host is a static pod whose manifest was removed: it is terminating',
     );
   });
 });

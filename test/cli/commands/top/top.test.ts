@@ -108,7 +108,7 @@ test('a lost connection is told and found again; Ctrl-C leaves', async () => {
   onTerminal({ size: 'cols 40 rows 12' });
   await isSeen(/↻ crash/, 'the tree');
   await socket.close();
-  await isSeen(/Connection lost \d+s ago, tries again in/, 'that it is lost');
+  await isSeen(/Connection lost \d+s ago, retrying in/, 'that it is lost');
   await serve();
   await eventually('the tree again', () => !screen().includes('Connection lost') && screen().includes('↻ crash'));
   press('\x03');

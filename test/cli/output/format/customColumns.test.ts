@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readColumns, readColumnsFile } from '../../../../cli/output/format/customColumns.ts';
-import { PathMistake } from '../../../../cli/output/format/pathMistake.ts';
+import { PathSyntaxError } from '../../../../cli/output/format/pathSyntaxError.ts';
 
 const pod = {
   metadata: { name: 'web', labels: { tier: 'front', app: 'shop' } },
@@ -19,7 +19,7 @@ test('a file has its headers on the first line and the paths below', () => {
   expect(header).toEqual(['NAME', 'IMAGES']);
   expect(cells(pod)).toEqual(['web', 'one,two']);
   expect(() => readColumnsFile('A B\n.a')).toThrow("number of headers (2) and field specifications (1) don't match");
-  expect(() => readColumnsFile('')).toThrow(PathMistake);
+  expect(() => readColumnsFile('')).toThrow(PathSyntaxError);
 });
 
 test.each([
@@ -29,5 +29,5 @@ test.each([
   ['NAME:.a[', 'unterminated array'],
 ])('%j is a mistake', (spec, problem) => {
   expect(() => readColumns(spec)).toThrow(problem);
-  expect(() => readColumns(spec)).toThrow(PathMistake);
+  expect(() => readColumns(spec)).toThrow(PathSyntaxError);
 });

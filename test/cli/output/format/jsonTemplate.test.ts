@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readTemplate } from '../../../../cli/output/format/jsonTemplate.ts';
-import { PathMistake } from '../../../../cli/output/format/pathMistake.ts';
+import { compileTemplate } from '../../../../cli/output/format/jsonTemplate.ts';
+import { PathSyntaxError } from '../../../../cli/output/format/pathSyntaxError.ts';
 
 const web = {
   metadata: { name: 'web', labels: { 'app.kubernetes.io/name': 'shop', constructor: 'own' } },
@@ -48,12 +48,12 @@ describe('what kubectl prints of a template', () => {
     ['{.items[0].metadata.labels.constructor}{.items[1].constructor}', 'own'],
     ["{'it\\'s'} {\"\\u003c\"}", "it's <"],
   ])('%j', (template, printed) => {
-    if (printed === undefined) expect(() => readTemplate(template)).toThrow(PathMistake);
-    else expect(readTemplate(template)(list)).toBe(printed);
+    if (printed === undefined) expect(() => compileTemplate(template)).toThrow(PathSyntaxError);
+    else expect(compileTemplate(template)(list)).toBe(printed);
   });
 
   test('of an object one line, in which nothing is the markup of a page', () => {
-    expect(readTemplate('{.}')({ b: '<&>\u2028', a: [1] })).toBe('{"a":[1],"b":"\\u003c\\u0026\\u003e\\u2028"}');
+    expect(compileTemplate('{.}')({ b: '<&>\u2028', a: [1] })).toBe('{"a":[1],"b":"\\u003c\\u0026\\u003e\\u2028"}');
   });
 });
 
@@ -73,6 +73,6 @@ test.each([
   ['{end}', 'not in range, nothing to end'],
   ['{.items[99999999999999999999]}', 'index out of range'],
 ])('%j is a mistake: %s', (template, problem) => {
-  expect(() => readTemplate(template)).toThrow(PathMistake);
-  expect(() => readTemplate(template)).toThrow(problem);
+  expect(() => compileTemplate(template)).toThrow(PathSyntaxError);
+  expect(() => compileTemplate(template)).toThrow(problem);
 });

@@ -1,17 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   type Controls,
-  clamped,
-  filterOf,
+  clampOffset,
+  controlsAfterKey,
+  effectiveFilter,
   INITIAL_CONTROLS,
-  pressed,
 } from '../../../../cli/terminal/table/controls.ts';
 import { keyOf } from '../../../../cli/terminal/table/keyboard.ts';
 
 const extent = { room: 10, total: 35 };
 
 const chosen = (controls: Controls, ...names: string[]): Controls =>
-  names.reduce((now, name) => pressed(now, { name, ...(name.length === 1 ? { text: name } : {}) }, extent), controls);
+  names.reduce(
+    (now, name) => controlsAfterKey(now, { name, ...(name.length === 1 ? { text: name } : {}) }, extent),
+    controls,
+  );
 
 const offsetAfter = (...names: string[]) => chosen(INITIAL_CONTROLS, ...names).offset;
 
@@ -38,12 +41,12 @@ describe('the keys of the live table', () => {
   test('after / keys are text until Enter, which keeps the filter, or Esc, which clears it', () => {
     const typing = chosen(INITIAL_CONTROLS, '/', 's', 'x', 'backspace', 'q', 'ctrl-z');
     expect(typing).toMatchObject({ typing: 'sq', sort: 'worst' });
-    expect(filterOf(typing)).toBe('sq');
+    expect(effectiveFilter(typing)).toBe('sq');
     const kept = chosen(typing, 'return');
     expect(kept).toMatchObject({ filter: 'sq' });
     expect(kept.typing).toBeUndefined();
-    expect(filterOf(chosen(typing, 'escape'))).toBe('');
-    expect(filterOf(chosen(kept, 'escape'))).toBe('');
+    expect(effectiveFilter(chosen(typing, 'escape'))).toBe('');
+    expect(effectiveFilter(chosen(kept, 'escape'))).toBe('');
   });
 
   test('q ends nothing, but says how to; from another page it goes back', () => {
@@ -56,10 +59,10 @@ describe('the keys of the live table', () => {
 
   test('the log begins at its end and follows it, unless one has scrolled away from it', () => {
     const log = chosen(INITIAL_CONTROLS, 'l');
-    expect(clamped(log.offset, { room: 10, total: 50 })).toBe(40);
+    expect(clampOffset(log.offset, { room: 10, total: 50 })).toBe(40);
     const away = chosen(log, 'up');
-    expect(clamped(away.offset, { room: 10, total: 50 })).toBe(24);
-    expect(clamped(chosen(away, 'end').offset, { room: 10, total: 50 })).toBe(40);
+    expect(clampOffset(away.offset, { room: 10, total: 50 })).toBe(24);
+    expect(clampOffset(chosen(away, 'end').offset, { room: 10, total: 50 })).toBe(40);
   });
 
   test('names that every object has are no keys', () => {

@@ -12,7 +12,7 @@ function heard(...sent: readonly string[]): Promise<Key> {
       keyboard.close();
       resolve(key);
     });
-    keyboard.take();
+    keyboard.acquire();
     for (const part of sent) input.write(part);
   });
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { type Controls, INITIAL_CONTROLS } from '../../../../cli/terminal/table/controls.ts';
 import {
   type Frame,
+  renderFinal,
   renderFrame,
-  renderLast,
   type Scene,
   type Surface,
 } from '../../../../cli/terminal/table/render.ts';
@@ -349,7 +349,7 @@ describe('what is chosen by keys', () => {
   });
 
   test('what is left behind is the whole table, whatever was chosen and however low the terminal is', () => {
-    const last = renderLast(sceneOf(all, { controls: { offset: 3 } }), on(80, 5)).join('\n');
+    const last = renderFinal(sceneOf(all, { controls: { offset: 3 } }), on(80, 5)).join('\n');
     for (const name of ['web-host', 'crash-host', 'batch/job-host', 'late-host']) expect(last).toContain(name);
     expect(last).not.toContain('scroll');
   });

@@ -12,17 +12,17 @@ describe('the screen', () => {
   test('draws on the other screen of the terminal, and gives back the one that was there', () => {
     const { screen, written, seen } = opened();
     written.push('before\n');
-    screen.take();
+    screen.enter();
     screen.draw(['one', 'two', 'three']);
     screen.draw(['uno', 'dos']);
     expect(seen()).toMatchObject({ other: ['uno', 'dos', ''], cursorShown: false, wraps: false });
-    screen.giveBack();
+    screen.leave();
     expect(seen()).toEqual({ normal: ['before'], other: undefined, cursorShown: true, wraps: true });
   });
 
   test('writes once for a change, only what has changed, and nothing without a change', () => {
     const { screen, written } = opened();
-    screen.take();
+    screen.enter();
     screen.draw(['one', 'two']);
     const before = written.length;
     screen.draw(['one', 'two']);
@@ -35,7 +35,7 @@ describe('the screen', () => {
 
   test('draws everything again after it was cleared, as when the terminal has another size', () => {
     const { screen, seen } = opened();
-    screen.take();
+    screen.enter();
     screen.draw(['one', 'two', 'three']);
     screen.clear();
     screen.draw(['one', 'two']);
@@ -44,7 +44,7 @@ describe('the screen', () => {
 
   test('clears a row before it writes it: a full one keeps its last character', () => {
     const { screen, written } = opened();
-    screen.take();
+    screen.enter();
     screen.draw(['x']);
     expect(written.at(-1)).toContain('\x1b[2Kx');
     expect(written.at(-1)).not.toContain('x\x1b[K');
@@ -52,11 +52,11 @@ describe('the screen', () => {
 
   test('given back, it draws nothing, and giving it back again writes nothing', () => {
     const { screen, written } = opened();
-    screen.take();
-    screen.giveBack();
+    screen.enter();
+    screen.leave();
     const before = written.length;
     screen.draw(['one']);
-    screen.giveBack();
+    screen.leave();
     expect(written).toHaveLength(before);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   type DrawnTree,
-  firstControls,
-  pressedInTop,
+  initialControls,
   selectedIndex,
   type TopControls,
+  topControlsAfterKey,
 } from '../../../../../cli/commands/top/view/controls.ts';
 import { actorRows } from '../../../../../show/actors/actorRows.ts';
 import { actorsOf, crashed, seen } from './scenes.ts';
@@ -18,12 +18,12 @@ const treeOf = ({ open, order }: TopControls, room = 10): DrawnTree => ({
 });
 
 /** The controls after keys, each pressed on the tree as it is drawn then. */
-const pressed = (keys: string, from = firstControls(''), room = 10): TopControls =>
+const pressed = (keys: string, from = initialControls(''), room = 10): TopControls =>
   keys
     .split(' ')
     .reduce(
       (controls, name) =>
-        pressedInTop(controls, { name, ...(name.length === 1 ? { text: name } : {}) }, treeOf(controls, room)),
+        topControlsAfterKey(controls, { name, ...(name.length === 1 ? { text: name } : {}) }, treeOf(controls, room)),
       from,
     );
 
@@ -62,7 +62,7 @@ describe('opening and closing', () => {
     const controls = pressed('down right right c');
     expect(treeOf(controls).rows).toHaveLength(4);
     expect(selectedIndex(treeOf(controls), controls)).toBe(1);
-    expect(pressedInTop(controls, { name: 'down' }, treeOf(controls)).selected).toBe('pod/a');
+    expect(topControlsAfterKey(controls, { name: 'down' }, treeOf(controls)).selected).toBe('pod/a');
   });
 });
 
@@ -74,17 +74,17 @@ describe('choosing', () => {
   });
 
   test('a filter is typed, kept or given up; keys are no commands meanwhile', () => {
-    expect(pressed('/ w e b')).toMatchObject({ typing: 'web', filter: '', quits: false });
-    expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', quits: false });
+    expect(pressed('/ w e b')).toMatchObject({ typing: 'web', filter: '', isQuitting: false });
+    expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', isQuitting: false });
     expect(pressed('/ w return')).not.toHaveProperty('typing');
     expect(pressed('/ w return escape')).toMatchObject({ filter: '' });
   });
 
   test('Esc goes back from the innermost', () => {
-    const controls = pressed('return ?', firstControls('web'));
-    expect(controls).toMatchObject({ page: 'help', tells: true, filter: 'web' });
-    expect(pressed('escape', controls)).toMatchObject({ page: 'tree', tells: true });
-    expect(pressed('escape escape', controls)).toMatchObject({ tells: false, filter: 'web' });
+    const controls = pressed('return ?', initialControls('web'));
+    expect(controls).toMatchObject({ page: 'help', showsDetail: true, filter: 'web' });
+    expect(pressed('escape', controls)).toMatchObject({ page: 'tree', showsDetail: true });
+    expect(pressed('escape escape', controls)).toMatchObject({ showsDetail: false, filter: 'web' });
     expect(pressed('escape escape escape', controls)).toMatchObject({ filter: '' });
   });
 
@@ -94,7 +94,7 @@ describe('choosing', () => {
   });
 
   test('q leaves; a key without a meaning, whatever it is called, does nothing', () => {
-    expect(pressed('q').quits).toBe(true);
-    expect(pressed('constructor x')).toEqual(firstControls(''));
+    expect(pressed('q').isQuitting).toBe(true);
+    expect(pressed('constructor x')).toEqual(initialControls(''));
   });
 });

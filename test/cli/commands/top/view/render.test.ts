@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isPrintable } from '../../../../../base/printable.ts';
-import { firstControls, type TopControls } from '../../../../../cli/commands/top/view/controls.ts';
+import { initialControls, type TopControls } from '../../../../../cli/commands/top/view/controls.ts';
 import { plainTop, renderTop, type TopScene } from '../../../../../cli/commands/top/view/render.ts';
 import { actorRows } from '../../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../../show/actors/treeRows.ts';
@@ -13,7 +13,7 @@ const HOSTILE = '\x1b[2J\x9b31m\u202egpj.exe\r\nroot# 節點';
 const actors = actorsOf([seen('web'), seen('db', crashed)]);
 
 function sceneOf(controls: Partial<TopControls> = {}, more: Partial<TopScene> = {}): TopScene {
-  const all = { ...firstControls(''), selected: 'pod/db', line: 1, ...controls };
+  const all = { ...initialControls(''), selected: 'pod/db', line: 1, ...controls };
   const shown = more.actors ?? actors;
   const rows = actorRows(shown, { isOpen: (path) => all.open.has(path) });
   return { actors: shown, rows, from: 0, controls: all, now: NOW, ...more };
@@ -46,9 +46,9 @@ test('on a narrow terminal names, what is wrong and the time are left', () => {
 });
 
 test('a lost connection is told, and the ages stand still', () => {
-  const lost = { since: NOW + 5_000, retryAt: NOW + 11_000, why: 'the agent has gone' };
+  const lost = { since: NOW + 5_000, retryAt: NOW + 11_000, reason: 'the agent has gone' };
   const text = drawn(sceneOf({}, { lost, now: NOW + 9_000 }));
-  expect(text).toContain('\nConnection lost 4s ago, tries again in 2s: the agent has gone\n');
+  expect(text).toContain('\nConnection lost 4s ago, retrying in 2s: the agent has gone\n');
   expect(text).toMatch(/>▸ ↻ db .* in 48s\n/);
 });
 
@@ -58,8 +58,8 @@ describe('what is known of the selected actor', () => {
     row,
     since: NOW - 30_000,
     at: NOW,
-    moves: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, text: `move ${at}` })),
-    asked: {
+    entries: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, text: `move ${at}` })),
+    explanation: {
       path: row.path,
       answer: 'container app keeps failing',
       log: { file: '/log', lines: ['panic'] },
@@ -67,7 +67,7 @@ describe('what is known of the selected actor', () => {
     },
   };
   const told = (offset = 0) =>
-    drawn(sceneOf({ tells: true, offset }, { detail }), 80, 24)
+    drawn(sceneOf({ showsDetail: true, offset }, { detail }), 80, 24)
       .split('\n')
       .slice(13, 24);
 
@@ -78,7 +78,7 @@ describe('what is known of the selected actor', () => {
       'ended.backingOff, waiting for its back-off until 12:03:44 (in 48s)',
       'last lines of /log',
       '  | panic',
-      'story: seen once a second since 12:02:26, with the events of the last hour',
+      'story: polled once a second since 12:02:26, with the events of the last hour',
       ...[2, 3, 4, 5, 6].map((at) => `  12:02:56 move ${at}`),
     ]);
   });
@@ -125,10 +125,13 @@ describe.each([false, true])('with colours: %s', (colour) => {
     const hostile = actorsOf([seen('x', { ...crashed, name: HOSTILE, state: HOSTILE, lastFailure }, HOSTILE)]);
     for (const page of ['tree', 'help'] as const) {
       const open = new Set(['pod/x']);
-      const lost = { since: NOW, retryAt: NOW, why: HOSTILE };
-      const base = sceneOf({ page, open, selected: 'pod/x', tells: true, filter: HOSTILE }, { actors: hostile, lost });
+      const lost = { since: NOW, retryAt: NOW, reason: HOSTILE };
+      const base = sceneOf(
+        { page, open, selected: 'pod/x', showsDetail: true, filter: HOSTILE },
+        { actors: hostile, lost },
+      );
       const row = base.rows[1] as ActorRow; // the pod
-      const detail = { row, since: NOW, at: NOW, moves: [{ at: NOW, text: HOSTILE }] };
+      const detail = { row, since: NOW, at: NOW, entries: [{ at: NOW, text: HOSTILE }] };
       const { lines } = renderTop({ ...base, detail }, surface(width, height, colour));
       expect(lines).toHaveLength(height);
       for (const line of lines) {

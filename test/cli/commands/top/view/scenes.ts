@@ -1,5 +1,5 @@
 /** Actors to look at, for the tests of `top`. */
-import type { AnsweredActors } from '../../../../../cli/commands/get/readActors.ts';
+import type { ActorsResponse } from '../../../../../cli/commands/get/readActors.ts';
 import type { Container } from '../../../../../kubernetes/api/schema/container.ts';
 import type { ActorNode } from '../../../../../show/actors/actorNode.ts';
 import type { PodWithTree } from '../../../../../show/actors/podActors.ts';
@@ -33,7 +33,7 @@ export const crashed: Partial<ActorNode> = {
 };
 
 /** All actors of a node with these pods. */
-export const actorsOf = (pods: readonly PodWithTree[], more: Partial<AnsweredActors> = {}): AnsweredActors => ({
+export const actorsOf = (pods: readonly PodWithTree[], more: Partial<ActorsResponse> = {}): ActorsResponse => ({
   simulated: false,
   at: NOW,
   node: nodeView('host').tree,

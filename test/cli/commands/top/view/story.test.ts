@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createStory, toldEvents } from '../../../../../cli/commands/top/view/story.ts';
+import { createStory, eventEntries } from '../../../../../cli/commands/top/view/story.ts';
 import { involvedPod, recordedEvent } from '../../../../../kubernetes/events/recordedEvent.ts';
 import { fakeAgent } from '../../../../fakes/agent.ts';
 import { NOW, nodeActor, podView, running } from '../../../../kubernetes/views.ts';
@@ -16,8 +16,8 @@ const readiness = (state: string, tag: string) =>
 /** What is told of pod `a` after looks at it. */
 function toldOf(...looks: ReturnType<typeof actorsOf>[]): string[] {
   const story = createStory();
-  for (const actors of looks) story.look(actors);
-  return story.of(seen('a').tree).map(({ at, text }) => `${(at - NOW) / 1_000} ${text}`);
+  for (const actors of looks) story.observe(actors);
+  return story.entriesOf(seen('a').tree).map(({ at, text }) => `${(at - NOW) / 1_000} ${text}`);
 }
 
 describe('the moves of an actor and those below it', () => {
@@ -53,14 +53,14 @@ describe('the moves of an actor and those below it', () => {
       '1 container/app is gone',
     ]);
     const story = createStory();
-    for (const actors of [none, both]) story.look(actors);
-    expect(story.of(none.node)).toEqual([]);
+    for (const actors of [none, both]) story.observe(actors);
+    expect(story.entriesOf(none.node)).toEqual([]);
   });
 
   test('only so many are kept', () => {
     const story = createStory();
-    for (let at = 0; at < 6_000; at += 1) story.look(actorsOf([seen('a', { since: NOW - 10_000 + at })]));
-    expect(story.of(seen('a').tree)).toHaveLength(5_000);
+    for (let at = 0; at < 6_000; at += 1) story.observe(actorsOf([seen('a', { since: NOW - 10_000 + at })]));
+    expect(story.entriesOf(seen('a').tree)).toHaveLength(5_000);
     expect(story.since()).toBe(NOW);
   });
 });
@@ -73,8 +73,8 @@ test('the events are those of the pod or, for a container, of that one', () => {
   agent.record({ ...recordedEvent(about('app'), { reason: 'Started', message: 'ok' }), at: NOW });
   agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
   agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
-  const texts = (container?: string) => toldEvents(agent.events(), 'u-1', container).map(({ text }) => text);
+  const texts = (container?: string) => eventEntries(agent.events(), 'u-1', container).map(({ text }) => text);
   expect(texts()).toEqual(['event Started: ok', 'warning BackOff: again (2 times)']);
   expect(texts('app')).toEqual(['event Started: ok']);
-  expect(toldEvents(agent.events(), 'u-2')).toEqual([]);
+  expect(eventEntries(agent.events(), 'u-2')).toEqual([]);
 });

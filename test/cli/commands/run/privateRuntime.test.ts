@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { keepAlive } from '../../../../cli/commands/run/ownRuntime.ts';
+import { keepAlive } from '../../../../cli/commands/run/privateRuntime.ts';
 
 /** A private containerd that is looked after; `after` is so many seconds. */
 function looked() {
@@ -19,13 +19,13 @@ function looked() {
       restoreMasquerade: async () => void runtime.letOut++,
       halt: async () => void runtime.halted++,
     }),
-    takeWish: () => {
+    takeRestartReason: () => {
       const why = wish;
       wish = undefined;
       return why;
     },
     restart: async () => void Object.assign(runtime, { alive: true, answers: true }),
-    ending: ending.signal,
+    stopSignal: ending.signal,
     onProgress: (step) => restarts.push(step),
     clock,
   });
@@ -62,7 +62,7 @@ test('one that does not answer for a minute is started again, one that is slow f
   await after(49);
   expect(restarts).toEqual([]);
   await after(25);
-  expect(restarts).toEqual(['the private containerd does not answer: restarting it']);
+  expect(restarts).toEqual(['the private containerd does not respond: restarting it']);
   await after(300);
   expect(restarts).toHaveLength(1);
   // Asked every ten seconds, not with every look.

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { type LogsOptions, logsWanted } from '../../../../cli/commands/stream/logsWanted.ts';
+import { type LogsOptions, parseLogsRequest } from '../../../../cli/commands/stream/logsRequest.ts';
 
 const NOW = Date.parse('2026-05-04T12:00:00Z');
-const wanted = (options: LogsOptions = {}, words = ['pod/web']) => logsWanted(words, options, NOW);
+const wanted = (options: LogsOptions = {}, words = ['pod/web']) => parseLogsRequest(words, options, NOW);
 
 test('a pod and a container, in the ways that kubectl takes them', () => {
   const nothing = { since: undefined, tailLines: undefined, limitBytes: undefined };

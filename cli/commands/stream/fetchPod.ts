@@ -4,16 +4,16 @@ import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByNam
 import type { AgentClient } from '../../../socket/client.ts';
 import { readPodList } from '../get/readPods.ts';
 
-/** The one pod that is asked for. Throws a `NodeFailure` where there is none, or more than one. */
-export async function askForPod(agent: AgentClient, name: string, namespace: string | undefined): Promise<Pod> {
+/** Fetches the pod with this name. Throws a `NodeFailure` if there is no such pod or more than one. */
+export async function fetchPod(agent: AgentClient, name: string, namespace: string | undefined): Promise<Pod> {
   const pods = readPodList(await agent.json('/api/v1/pods'));
-  const called = findPodsByName(
+  const matches = findPodsByName(
     name,
     pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
   );
-  const [pod] = called;
+  const [pod] = matches;
   if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`);
-  const why = ambiguityMessage(called);
+  const why = ambiguityMessage(matches);
   if (why !== undefined) throw new NodeFailure('BadRequest', why);
   return pod;
 }

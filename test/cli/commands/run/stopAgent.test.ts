@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { endAgent } from '../../../../cli/commands/run/endAgent.ts';
+import { stopAgent } from '../../../../cli/commands/run/stopAgent.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../../../fakes/agent.ts';
@@ -47,7 +47,7 @@ afterEach(async () => {
 
 /** Lets it wait for so long, and gives what became of it. */
 async function ended(clock: SimulatedClock, ms: number, now = false): Promise<unknown> {
-  const outcome = endAgent(root, { write: (text) => said.push(text), clock, now }).catch(
+  const outcome = stopAgent(root, { write: (text) => said.push(text), clock, now }).catch(
     (error: Error) => error.message,
   );
   let result: unknown = 'waits';
@@ -70,7 +70,7 @@ test('one that hangs is waited for as long as the graces of its pods take, and n
   );
   expect(await signals()).toBe('TERM\n');
   expect(said).toEqual([
-    expect.stringMatching(/^asking "statelet up" .* its pods terminate gracefully, within 65 s\n$/),
+    expect.stringMatching(/^stopping "statelet up" .* its pods terminate gracefully, within 65 s\n$/),
   ]);
 });
 

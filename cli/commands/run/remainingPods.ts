@@ -1,4 +1,4 @@
-/** What `statelet down` learns of the pods of an agent that is gone, from their directories alone. */
+/** Finds and removes the pods that a stopped agent left on disk, for `statelet down`. */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
@@ -10,20 +10,19 @@ import { hostMounter } from '../../../volume/mount/hostMounter.ts';
 import { removePodFiles } from '../../../volume/orphans.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
 
-type Places = ReturnType<typeof stateLayout>;
+type StateLayout = ReturnType<typeof stateLayout>;
 
-interface LeftDirectory {
+interface RemainingPod {
   readonly uid: string;
   readonly directory: string;
-  /** Undefined of a directory that no agent over this root has made. */
+  /** The agent that created the directory. Undefined if it was not an agent with this root directory. */
   readonly maker: Maker | undefined;
 }
 
-const layoutOf = ({ rootDirectory, podLogsDirectory }: Places) =>
+const layoutOf = ({ rootDirectory, podLogsDirectory }: StateLayout) =>
   createLayout({ rootDir: rootDirectory, podLogsDir: podLogsDirectory });
 
-/** The directories of pods below a root directory. */
-export async function leftDirectories(places: Places): Promise<readonly LeftDirectory[]> {
+export async function listRemainingPods(places: StateLayout): Promise<readonly RemainingPod[]> {
   const layout = layoutOf(places);
   return (await listPodDirectories(layout)).map((uid) => {
     const directory = layout.podDir(uid);
@@ -32,14 +31,14 @@ export async function leftDirectories(places: Places): Promise<readonly LeftDire
 }
 
 /**
- * Unmounts and removes what is on disk of pods none of whose processes runs any more; gives those of other agents, which
- * stay. What cannot be removed hinders nothing else, and is told in the end.
+ * Unmounts and removes the files of pods whose processes have exited. Returns the pods of other agents, which are left alone.
+ * Failures do not stop the removal of other pods, and are thrown together at the end.
  */
-export async function removeLeft(places: Places, signal: AbortSignal): Promise<readonly ForeignPod[]> {
+export async function removeRemainingPods(places: StateLayout, signal: AbortSignal): Promise<readonly ForeignPod[]> {
   const layout = layoutOf(places);
-  const left = await leftDirectories(places);
+  const remaining = await listRemainingPods(places);
   const failures: string[] = [];
-  for (const { uid, maker } of left) {
+  for (const { uid, maker } of remaining) {
     if (maker === undefined) continue;
     await removePodFiles({ uid, layout, mounter: hostMounter, maker, plugins: volumePlugins, signal }).catch(
       (error: unknown) => void failures.push(messageOf(error)),
@@ -47,7 +46,7 @@ export async function removeLeft(places: Places, signal: AbortSignal): Promise<r
   }
   if (failures.length > 0) throw new NodeFailure('LeftBehind', failures.join('\n'));
   const why = "it does not have this agent's mark";
-  return left.flatMap(({ uid, directory, maker }) =>
+  return remaining.flatMap(({ uid, directory, maker }) =>
     maker ? [] : [{ uid, namespace: UNKNOWN_NAMESPACE, name: uid, directory, sandboxes: [], why }],
   );
 }

@@ -1,25 +1,25 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../../actors/simulated/simulatedClock.ts';
-import { keepLooking, type Look } from '../../../../../cli/commands/top/view/looks.ts';
+import { type ActorsSnapshot, pollActors } from '../../../../../cli/commands/top/view/pollActors.ts';
 import { actorsOf } from './scenes.ts';
 
 test('it is looked once a second; a lost connection is tried again every two, with the last look kept', async () => {
   const clock = new SimulatedClock();
   const [first, later] = [actorsOf([], { at: 1 }), actorsOf([], { at: 2 })];
-  const looks: Look[] = [];
+  const looks: ActorsSnapshot[] = [];
   let isThere = true;
-  const ask = async () => {
+  const fetchActors = async () => {
     if (!isThere) throw new Error('nobody there');
     return later;
   };
-  const stop = keepLooking(first, { ask, onLook: (look) => looks.push(look), clock });
+  const stop = pollActors(first, { fetchActors, onSnapshot: (look) => looks.push(look), clock });
   const begin = clock.now();
   await clock.advance(1_000);
   expect(looks.splice(0)).toEqual([{ actors: later }]);
   isThere = false;
   await clock.advance(1_000);
   expect(looks.splice(0)).toEqual([
-    { actors: later, lost: { since: begin + 2_000, retryAt: begin + 4_000, why: 'nobody there' } },
+    { actors: later, lost: { since: begin + 2_000, retryAt: begin + 4_000, reason: 'nobody there' } },
   ]);
   await clock.advance(2_000);
   expect(looks.splice(0)).toMatchObject([{ lost: { since: begin + 2_000, retryAt: begin + 6_000 } }]);

@@ -1,0 +1,120 @@
+import { createAlarm } from '../../../actors/alarm.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { connectCri } from '../../../cri/client/grpc.ts';
+import { nodeNameInMark, OWNER } from '../../../cri/config/labels.ts';
+import {
+  containerdEndpoint,
+  containerdTraces,
+  type ManagedContainerd,
+  removeContainerd,
+  startManagedContainerd,
+} from '../../../cri/managed/containerd/containerd.ts';
+import { assertDirectoryOrMissing } from '../../../host/files/expectDirectory.ts';
+import type { DownParts } from './down.ts';
+import type { UpParts } from './up.ts';
+
+/** Interval between checks whether the private containerd is running, in milliseconds. */
+const ALIVE_CHECK_INTERVAL_MS = 1_000;
+/** Interval between checks whether it responds, and the time without a response after which it is restarted. */
+const RESPONSE_CHECK_INTERVAL_MS = 10_000;
+const MAX_SILENCE_MS = 60_000;
+
+/**
+ * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running. It is restarted
+ * if it dies or hangs; its pods keep running.
+ */
+export const startPrivateContainerd: UpParts['startRuntime'] = async (
+  directory,
+  { onProgress, stopSignal, terminatesPods = false },
+) => {
+  await assertDirectoryOrMissing(directory);
+  const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
+  const stopped = new AbortController();
+  const options = { directory, pause, onProgress, endsAll: terminatesPods };
+  let containerd = await startManagedContainerd({ ...options, signal: stopSignal });
+  const neverAborted = new AbortController().signal;
+  const startAgain = () => startManagedContainerd({ ...options, signal: neverAborted, isRestart: true });
+  const restartReasons: string[] = [];
+  const watch = keepAlive({
+    current: () => containerd,
+    takeRestartReason: () => restartReasons.splice(0).at(-1),
+    restart: async () => {
+      containerd = await startAgain();
+    },
+    stopSignal: stopped.signal,
+    onProgress,
+    clock: systemClock,
+  });
+  const { endpoint, cgroupParent, undo } = containerd;
+  const stopWatching = () => {
+    stopped.abort();
+    return watch;
+  };
+  return {
+    endpoint,
+    cgroupParent,
+    undo: () => stopWatching().then(undo),
+    stop: () => stopWatching().then(() => containerd.stop(new AbortController().signal)),
+    restart: (why) => void restartReasons.push(why),
+    detach: () => {
+      stopWatching();
+      containerd.detach();
+    },
+  };
+};
+
+/** Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal aborts. */
+export async function keepAlive(parts: {
+  current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
+  /** Returns the reason of a requested restart, and clears it. */
+  takeRestartReason: () => string | undefined;
+  restart: () => Promise<void>;
+  stopSignal: AbortSignal;
+  onProgress: (step: string) => void;
+  clock: Clock;
+}): Promise<void> {
+  const { current, takeRestartReason, restart, stopSignal, onProgress, clock } = parts;
+  const alarm = createAlarm(clock, stopSignal);
+  let respondedAt = clock.now();
+  let nextResponseCheckAt = clock.now() + RESPONSE_CHECK_INTERVAL_MS;
+  while (!stopSignal.aborted) {
+    await alarm.wait(clock.now() + ALIVE_CHECK_INTERVAL_MS);
+    if (stopSignal.aborted) return;
+    const isAlive = await current().isAlive();
+    const restartReason = isAlive ? takeRestartReason() : undefined;
+    if (isAlive && clock.now() < nextResponseCheckAt && restartReason === undefined) continue;
+    if (isAlive && (await current().isResponsive())) respondedAt = clock.now();
+    if (isAlive) await current().restoreMasquerade();
+    nextResponseCheckAt = clock.now() + RESPONSE_CHECK_INTERVAL_MS;
+    const isUnresponsive = clock.now() - respondedAt >= MAX_SILENCE_MS;
+    if (stopSignal.aborted || (isAlive && !isUnresponsive && restartReason === undefined)) continue;
+    respondedAt = clock.now();
+    onProgress(`the private containerd ${isAlive ? (restartReason ?? 'does not respond') : 'has died'}: restarting it`);
+    const haltAndRestart = async () => {
+      // Stop the running one first, because `restart` would attach to it.
+      if (restartReason !== undefined) await current().halt();
+      await restart();
+    };
+    await haltAndRestart().catch((error: unknown) =>
+      onProgress(`the private containerd fails to start: ${messageOf(error)}`),
+    );
+  }
+}
+
+/** Functions with which `down` finds a private containerd and removes one that cannot be started. */
+export const privateContainerdCleanup: Pick<DownParts, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> = {
+  tracesOf: containerdTraces,
+  endpointOf: containerdEndpoint,
+  endRuntime: (directory) => removeContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
+  nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
+    const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
+    try {
+      const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
+      const names = items.map(({ annotations }) => nodeNameInMark(annotations[OWNER], rootDirectory));
+      return names.find((name) => name !== undefined);
+    } finally {
+      cri.close();
+    }
+  },
+};

@@ -1,0 +1,56 @@
+/** Polls all actors of an agent, and reconnects after the connection was lost. */
+import type { Clock } from '../../../../base/clock.ts';
+import { messageOf } from '../../../../base/failure.ts';
+import type { ActorsResponse } from '../../get/readActors.ts';
+
+/** The polled actors. While the connection is lost, those of the last successful poll. */
+export interface ActorsSnapshot {
+  readonly actors: ActorsResponse;
+  readonly lost?: LostConnection;
+}
+
+interface LostConnection {
+  /** Milliseconds since the epoch, by the clock of this process. */
+  readonly since: number;
+  readonly retryAt: number;
+  readonly reason: string;
+}
+
+interface PollingParts {
+  readonly fetchActors: () => Promise<ActorsResponse>;
+  readonly onSnapshot: (snapshot: ActorsSnapshot) => void;
+  readonly clock: Clock;
+}
+
+/** Time between the end of a poll and the next one, in milliseconds. */
+const POLL_INTERVAL_MS = 1_000;
+const RETRY_INTERVAL_MS = 2_000;
+
+/** Polls until the returned function is called. `first` is the result of a poll by the caller. */
+export function pollActors(first: ActorsResponse, { fetchActors, onSnapshot, clock }: PollingParts): () => void {
+  let last: ActorsSnapshot = { actors: first };
+  let timer: unknown;
+  let isStopped = false;
+  const publish = (look: ActorsSnapshot) => {
+    last = look;
+    if (!isStopped) onSnapshot(look);
+  };
+  const poll = async () => {
+    try {
+      publish({ actors: await fetchActors() });
+    } catch (error) {
+      const now = clock.now();
+      const lost = { since: last.lost?.since ?? now, retryAt: now + RETRY_INTERVAL_MS, reason: messageOf(error) };
+      publish({ actors: last.actors, lost });
+    }
+    scheduleNext();
+  };
+  const scheduleNext = () => {
+    if (!isStopped) timer = clock.setTimeout(() => void poll(), last.lost ? RETRY_INTERVAL_MS : POLL_INTERVAL_MS);
+  };
+  scheduleNext();
+  return () => {
+    isStopped = true;
+    clock.clearTimeout(timer);
+  };
+}

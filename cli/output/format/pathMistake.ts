@@ -1,2 +1,0 @@
-/** What is wrong with a path or a template, in words that follow its text. */
-export class PathMistake extends Error {}
