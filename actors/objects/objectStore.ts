@@ -59,7 +59,7 @@ export class ObjectStore implements ObjectsInUse {
 
   /** Completes all writes of persisted objects, and removes their directory if it is empty. */
   async close(): Promise<void> {
-    await this.#parts.kept?.close();
+    await this.#parts.persistedObjects?.close();
   }
 
   /** Tracks all objects that the pod references. */
