@@ -112,6 +112,7 @@ describe('restarts', () => {
       finishedAt: expect.stringMatching(/^20/),
     });
     expect(imageID).toMatch(/./);
+    expect(user).toEqual({ linux: { uid: 0, gid: 0 } });
     expect(lastState?.terminated?.message).toContain(startError);
     node.runtime.setBehaviour('statelet.local/app:1', {});
     await node.advance('20s');

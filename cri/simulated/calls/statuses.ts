@@ -31,7 +31,14 @@ export function toContainerStatus(record: ContainerRecord): ContainerStatus {
     mounts: mounts.map((mount) => ({ ...mount })),
     logPath: record.logPath,
     state: containerState(record),
+    user: { linux: processUser(record) },
   };
+}
+
+/** Returns the user of the container's process. The simulated images set none, so the default is root. */
+function processUser({ config }: ContainerRecord) {
+  const { runAsUser, runAsGroup, supplementalGroups = [] } = config.linux?.securityContext ?? {};
+  return { uid: runAsUser?.value ?? 0n, gid: runAsGroup?.value ?? 0n, supplementalGroups: [...supplementalGroups] };
 }
 
 const OOM_KILLED = 'OOMKilled';
