@@ -31,13 +31,19 @@ const startSlots = ({ cpuCount }: Machine): number => 2 * cpuCount;
 /** Reads the facts about the host and combines them with the settings. */
 export async function hostConfig(
   config: NodeConfig,
-  host: { readonly cri: Cri; readonly hierarchies: readonly Hierarchy[]; readonly simulated: boolean },
+  host: {
+    readonly cri: Cri;
+    readonly hierarchies: readonly Hierarchy[];
+    readonly simulated: boolean;
+    /** The directory that contains the `sys` and `proc` of the machine. `/` if undefined. */
+    readonly root?: string;
+  },
 ) {
   const [facts, extra, admissionNode, machine] = await Promise.all([
     readRuntimeFacts(config, host),
     diskAndHugePageCapacity(config.rootDirectory),
     admissionFacts(config),
-    readMachine().catch(machineWithoutSysfs),
+    readMachine(host.root).catch(machineWithoutSysfs),
   ]);
   const capacity: Capacity = { ...machineCapacity(config, machine), extra };
   return {

@@ -1,11 +1,12 @@
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { canLowerOomScore } from '../../../cri/managed/host.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
+import { readMachine } from '../../../host/usage/machine.ts';
 
 /** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
 export async function plainFacts(rootDir: string) {
-  const capacity = { cpuMillis: availableParallelism() * 1_000, memoryBytes: totalmem(), pods: 110 };
+  const { cpuCount, memoryBytes } = await readMachine();
+  const capacity = { cpuMillis: cpuCount * 1_000, memoryBytes, pods: 110 };
   return {
     rootDir,
     cgroupDriver: 'cgroupfs',

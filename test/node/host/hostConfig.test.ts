@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { readFlags } from '../../../node/config/flags.ts';
+import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { hostConfig } from '../../../node/host/hostConfig.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'statelet-machine-'));
+const node = await startSimulatedNode({});
+
+afterEach(async () => {
+  await node.stop();
+  rmSync(root, { recursive: true });
+});
+
+/** More CPUs than this process may use, so that they can only come from sysfs. */
+const CPU_COUNT = availableParallelism() + 3;
+
+test('the capacity of the node is that of the machine, not that of this process', async () => {
+  const files = Array.from({ length: CPU_COUNT }, (_, cpu) => `sys/devices/system/cpu/cpu${cpu}/online`);
+  for (const file of files) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), '1\n');
+  }
+  mkdirSync(join(root, 'proc'));
+  writeFileSync(join(root, 'proc/meminfo'), 'MemTotal: 3145728 kB\n');
+  const config = compileConfig({
+    flags: readFlags({ '--root-dir': root }),
+    defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
+  });
+  const host = { cri: inProcessCri(node.runtime), hierarchies: [], simulated: true, root };
+  const { capacity, startSlots } = await hostConfig(config, host);
+  expect(capacity).toMatchObject({ cpuMillis: CPU_COUNT * 1_000, memoryBytes: 3 * 2 ** 30 });
+  expect(startSlots).toBe(2 * CPU_COUNT);
+});
