@@ -164,6 +164,24 @@ describe('C25: the events of a resize', () => {
     expect(sent).toEqual(events);
   });
 
+  test('are not repeated for an error of the cgroup that an earlier agent reported', () => {
+    const conditions = [{ type: 'PodResizeInProgress', status: 'True' as const, reason: 'Error', message: 'busy' }];
+    const pod = { ...sized('2'), status: { conditions } };
+    const story = podStory({
+      pod,
+      allocation: { ...allocationOf(pod), sizes: {} },
+      held: ['resizePodCgroup'],
+      before: (world) => void world.run(pod, 'main', { id: 'c1' }),
+    });
+    expect(story.state()).toBe('active.running.resizingPodCgroup');
+    story.told();
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'busy');
+    expect(story.told()).toEqual([]);
+    story.ports.advance(10_000);
+    story.ports.fail('resizePodCgroup', 'ResizePodInPlaceError', 'gone');
+    expect(story.told()).toEqual([`Warning ResizeError: Pod resize error: ${details('2', 'gone')}`]);
+  });
+
   test('contain the generation of the resize in progress, not of a later update', () => {
     const story = steady();
     story.send(update(ofGeneration(2, '2')));
