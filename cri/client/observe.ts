@@ -22,13 +22,11 @@ import {
   POD_UID_LABEL,
   PRE_STOP_HANDLER,
 } from '../config/labels.ts';
-import { signalName } from '../config/stopSignal.ts';
 import {
   type Container,
   ContainerState,
   type ContainerStatus,
   type LinuxContainerUser,
-  type Mount,
   NamespaceMode,
   type PodSandbox,
   type PodSandboxNetworkStatus,
@@ -140,29 +138,25 @@ export function observedPods(
   return pods;
 }
 
-function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): CreatedContainer {
-  const notableMounts = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
-  const signal = signalName(stopSignal);
+function creationDetails({ image, imageRef, imageId, user, mounts }: ContainerStatus): CreatedContainer {
+  const recursiveMounts = mounts.filter((mount) => mount.recursiveReadOnly);
   return {
     image: image?.image ?? '',
     imageRef: imageRef || imageId,
     ...(user?.linux ? { user: userOf(user.linux) } : {}),
-    ...(signal ? { stopSignal: signal } : {}),
-    ...(notableMounts.length > 0 ? { mounts: Object.fromEntries(notableMounts.map(notableMountEntry)) } : {}),
+    ...(recursiveMounts.length > 0
+      ? {
+          mounts: Object.fromEntries(
+            recursiveMounts.map(({ containerPath, recursiveReadOnly }) => [containerPath, { recursiveReadOnly }]),
+          ),
+        }
+      : {}),
   };
 }
 
 function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<CreatedContainer['user']> {
   const groups = supplementalGroups.map(Number);
   return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
-}
-
-function notableMountEntry({ containerPath, image, recursiveReadOnly }: Mount) {
-  const details = {
-    ...(image?.image ? { image: image.image } : {}),
-    ...(recursiveReadOnly ? { recursiveReadOnly } : {}),
-  };
-  return [containerPath, details] as const;
 }
 
 function commonFields(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {

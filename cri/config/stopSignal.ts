@@ -9,10 +9,3 @@ export function stopSignal(name: string | undefined): Signal {
   if (signal !== undefined) return signal;
   throw new NodeFailure('CreateContainerConfigError', `stopSignal: ${name} is not a signal`);
 }
-
-/** Returns the name of a CRI signal, or undefined if the image decides. */
-export function signalName(signal: Signal): string | undefined {
-  if (signal === Signal.SIGNAL_RUNTIME_DEFAULT) return undefined;
-  const [key] = Object.entries(Signal).find(([, value]) => value === signal) ?? [];
-  return key?.replace('SIGNAL_', '').replace('PLUS', '+').replace('MINUS', '-');
-}

@@ -60,9 +60,8 @@ export interface CreatedContainer {
   readonly image: string;
   readonly imageRef: string;
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] };
-  readonly stopSignal?: string;
-  /** Special properties of mounts by container path: the mounted image, or whether submounts are read-only too. */
-  readonly mounts?: Readonly<Record<string, { readonly image?: string; readonly recursiveReadOnly?: boolean }>>;
+  /** Mounts whose submounts are read-only too, by container path. */
+  readonly mounts?: Readonly<Record<string, { readonly recursiveReadOnly?: boolean }>>;
 }
 
 /** The identity of a pod, which is sufficient to remove what is left of it. */

@@ -1,14 +1,16 @@
-/** The part of a ContainerStatus beside the container's state: image, mounts, user and stop signal. */
+/** The part of a ContainerStatus beside the container's state: image, mounts and user. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
 import type { CreatedContainer } from '../lifecycle/observed.ts';
 
-type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user' | 'stopSignal'>;
+type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user'>;
 
 /**
- * Returns the details from what the runtime created (`created`), or only from the spec if there is no container yet.
+ * Returns the details from what the runtime created (`created`), or only from the spec if there is no container yet. The
+ * fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest are absent, because both are off by default
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function containerDetails(spec: Container, created?: CreatedContainer): Details {
   return {
@@ -16,7 +18,6 @@ export function containerDetails(spec: Container, created?: CreatedContainer): D
     imageID: created?.imageRef ?? '',
     ...volumeMounts(spec, created),
     ...(created?.user ? { user: { linux: created.user } } : {}),
-    ...(created?.stopSignal ? { stopSignal: created.stopSignal } : {}),
   };
 }
 
@@ -32,7 +33,6 @@ function volumeMounts({ volumeMounts = [] }: Container, created?: CreatedContain
         name,
         mountPath,
         ...(readOnly ? { readOnly, recursiveReadOnly: effectiveRecursion(mount.recursiveReadOnly, createdMount) } : {}),
-        ...(createdMount?.image ? { volumeStatus: { image: { imageRef: createdMount.image } } } : {}),
       };
     }),
   };

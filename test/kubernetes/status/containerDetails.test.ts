@@ -13,13 +13,12 @@ describe('the details of a container', () => {
     });
   });
 
-  test('are the image, user and stop signal of the runtime once it is created', () => {
+  test('are the image and user of the runtime once it is created', () => {
     const user = { uid: 1000, gid: 3000, supplementalGroups: [3000, 4000] };
-    expect(containerDetails(spec, { ...made, user, stopSignal: 'SIGUSR1' })).toEqual({
+    expect(containerDetails(spec, { ...made, user })).toEqual({
       image: 'docker.io/library/a:1',
       imageID: 'docker.io/library/a@sha256:ab',
       user: { linux: user },
-      stopSignal: 'SIGUSR1',
     });
   });
 
@@ -27,15 +26,6 @@ describe('the details of a container', () => {
     expect(containerDetails(spec, { image: '', imageRef: 'sha256:ab' })).toEqual({
       image: 'a:1',
       imageID: 'sha256:ab',
-    });
-  });
-
-  test('include the image of an image mount', () => {
-    const mounts = { '/model': { image: 'models/one@sha256:cd' } };
-    expect(
-      containerDetails({ ...spec, volumeMounts: [{ name: 'm', mountPath: '/model' }] }, { ...made, mounts }),
-    ).toMatchObject({
-      volumeMounts: [{ name: 'm', mountPath: '/model', volumeStatus: { image: { imageRef: 'models/one@sha256:cd' } } }],
     });
   });
 
