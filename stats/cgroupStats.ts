@@ -36,6 +36,7 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
       time,
       // Like the kubelet, report 0 until there is a second sample.
       usageNanoCores: nanoCores ?? 0,
+      // Like the kubelet, report 0 for a total that was not measured (`cadvisorInfoToCPUandMemoryStats`).
       usageCoreNanoSeconds: cpu.usageNs ?? 0,
       psi: psiStats(pressure?.cpu),
     },
@@ -50,6 +51,8 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
       psi: psiStats(pressure?.memory),
     },
     io: io && { time, psi: psiStats(pressure?.io) },
+    // Like the kubelet, report 0 without swap accounting, because cAdvisor's field is 0 if nothing sets it
+    // (`cadvisorInfoToSwapStats`).
     swap: memory && {
       time,
       swapAvailableBytes: remaining(limits?.swap, memory.swap ?? 0),
@@ -61,6 +64,10 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
 const remaining = (limit: number | undefined, used: number | undefined): number | undefined =>
   limit === undefined || used === undefined ? undefined : Math.max(0, limit - used);
 
+/**
+ * The kubelet's value for a half that the kernel lacks, such as `full` of a CPU before Linux 5.13. Both halves are always
+ * present (`cadvisorPSIToStatsPSI`).
+ */
 const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
 /** Undefined if the kernel does not measure pressure, as in the hierarchies of cgroup v1. */

@@ -97,6 +97,10 @@ const memoryStats = (memory: wire.MemoryUsage): MemoryStats => ({
   psi: psiStats(memory.psi),
 });
 
+/**
+ * Like in the kubelet, a half that the runtime does not report is 0, because both are always present (`makePSIStats` in
+ * `pkg/kubelet/stats/cri_stats_provider.go`).
+ */
 function psiStats(psi: wire.PsiStats | undefined): PsiStats | undefined {
   if (psi === undefined) return undefined;
   const line = (data: wire.PsiData | undefined) => ({
