@@ -64,7 +64,7 @@ const CONTAINER_FAMILIES: readonly FamilyDescription<ContainerStats>[] = [
     name: 'container_start_time_seconds',
     help: '[STABLE] Start time of the container since unix epoch in seconds',
     type: 'gauge',
-    read: ({ startTime: { ms } }) => ({ value: ms > 0 ? ms / 1_000 : undefined }),
+    read: ({ startTime }) => ({ value: startTime && startTime.ms > 0 ? startTime.ms / 1_000 : undefined }),
   },
   {
     name: 'container_swap_limit_bytes',

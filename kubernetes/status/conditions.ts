@@ -128,7 +128,7 @@ function disruptionConditions(
 function initialTransitionTime(view: PodView, type: string, { status }: Verdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;
   if (status !== 'True') return undefined;
-  const starts = view.containers.flatMap(({ now }) => (now.kind === 'running' ? [now.startedAt] : []));
+  const starts = view.containers.flatMap(({ now }) => (now.kind === 'running' ? (now.startedAt ?? []) : []));
   return starts.length > 0 ? Math.max(...starts) : undefined;
 }
 

@@ -292,7 +292,7 @@ function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
     case 'waiting':
       return { waiting: { reason: now.reason, ...(now.message ? { message: now.message } : {}) } };
     case 'running':
-      return { running: { startedAt: rfc3339(now.startedAt) } };
+      return { running: now.startedAt === undefined ? {} : { startedAt: rfc3339(now.startedAt) } };
     case 'terminated':
       return { terminated: terminated(now.run, runtimeName) };
   }

@@ -46,7 +46,8 @@ export interface ContainerView {
   /** The current state, as in a ContainerState. */
   readonly now:
     | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly message?: string }
-    | { readonly kind: 'running'; readonly startedAt: number }
+    /** `startedAt` is undefined if the runtime has not reported it. */
+    | { readonly kind: 'running'; readonly startedAt: number | undefined }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
   /** The previous run. */
   readonly last?: TerminatedRun;

@@ -122,7 +122,7 @@ function stateNow(
 ): ContainerView['now'] {
   const { earlierRun, waitingReason, startedAt } = snapshot.context;
   const run = reportedEnd(snapshot);
-  if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
+  if (isShownRunning(snapshot)) return { kind: 'running', startedAt };
   const rests = snapshot.hasTag('rests');
   const last = run ?? earlierRun;
   const waits = !rests || last === undefined || (endsUndeleted && wouldRestart(snapshot.context, last));

@@ -161,8 +161,8 @@ export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   if (neverStarted(reason)) {
     return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_AFFIXES, '')}`}`;
   }
-  const duration =
-    startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  // Runtimes report 0 for the time of a start that they do not know.
+  const duration = !startedAt || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
   const signalName = SIGNALS.get(signal ? 128 + signal : exitCode);
   const isKilled = signalName === 'SIGKILL';
   if (isKilled && PLAIN_REASONS.includes(reason)) {

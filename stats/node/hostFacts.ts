@@ -6,35 +6,40 @@ import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } fro
 import type { HostTotals } from '../cgroupStats.ts';
 
 export interface HostFacts {
-  /** Milliseconds since the epoch. */
-  readonly bootTime: number;
+  /** Milliseconds since the epoch. Undefined if unknown. */
+  readonly bootTime: number | undefined;
   readonly totals: HostTotals;
   /** The maximum and current number of tasks (processes and threads). */
   tasks(): { readonly maxpid?: number | undefined; readonly curproc?: number | undefined };
-  /** Creation time of a cgroup, by its path in samples. Boot time if unknown. */
-  madeAt(path: string): number;
+  /** Creation time of a cgroup, by its path in samples. Boot time if unknown. Undefined if neither is known. */
+  madeAt(path: string): number | undefined;
 }
 
-/** Reads the properties of this host. Constant ones are read once. */
-export function createHostFacts(hierarchies: readonly Hierarchy[]): HostFacts {
+/** Reads the properties of the host from `procfs`. Constant ones are read once. */
+export function createHostFacts(hierarchies: readonly Hierarchy[], procfs = '/proc'): HostFacts {
   const read = (path: string): string | undefined => {
     try {
-      return readFileSync(path, 'utf8');
+      return readFileSync(join(procfs, path), 'utf8');
     } catch {
       return undefined;
     }
   };
-  const bootedAt = parseBootTime(read('/proc/stat') ?? '') ?? 0;
+  const bootedAt = parseBootTime(read('stat') ?? '');
   return {
     bootTime: bootedAt,
-    totals: parseMemoryTotals(read('/proc/meminfo') ?? ''),
+    totals: parseMemoryTotals(read('meminfo') ?? ''),
     tasks: () => ({
-      maxpid: lowestTaskLimit(read('/proc/sys/kernel/pid_max'), read('/proc/sys/kernel/threads-max')),
-      curproc: parseTaskCount(read('/proc/loadavg') ?? ''),
+      maxpid: lowestTaskLimit(read('sys/kernel/pid_max'), read('sys/kernel/threads-max')),
+      curproc: parseTaskCount(read('loadavg') ?? ''),
     }),
-    madeAt: (path) => Math.max(bootedAt, cgroupCreatedAt(hierarchies, path) ?? bootedAt),
+    madeAt: (path) => latest(bootedAt, cgroupCreatedAt(hierarchies, path)),
   };
 }
+
+const latest = (...times: readonly (number | undefined)[]): number | undefined => {
+  const known = times.filter((time) => time !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+};
 
 /**
  * Uses the files of the kernel as well, because a directory's modification time changes when entries are created in it,

@@ -17,7 +17,7 @@ import type { VolumeUsage } from '../pods/volumeUsage.ts';
 import type { CgroupSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
 import type { Collector } from './collector.ts';
 import type { HostFacts } from './hostFacts.ts';
-import { type ContainerStats, type FsStats, type Summary, statsTime } from './summary.ts';
+import { type ContainerStats, type FsStats, optionalStatsTime, type Summary, statsTime } from './summary.ts';
 
 export interface StatsProviderOptions {
   readonly nodeName: string;
@@ -83,7 +83,7 @@ export class StatsProvider {
       node: {
         nodeName: this.#parts.nodeName,
         systemContainers: this.#systemContainers(sample, false),
-        startTime: statsTime(this.#parts.facts.bootTime),
+        startTime: optionalStatsTime(this.#parts.facts.bootTime),
         cpu,
         memory,
         swap,
@@ -106,7 +106,7 @@ export class StatsProvider {
       node: {
         nodeName,
         systemContainers: this.#systemContainers(sample, true),
-        startTime: statsTime(facts.bootTime),
+        startTime: optionalStatsTime(facts.bootTime),
         cpu,
         memory,
         io,
@@ -138,9 +138,9 @@ export class StatsProvider {
    * `pkg/kubelet/server/stats`). The kubelet's other system containers cannot be configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, isWhole: boolean): readonly ContainerStats[] | undefined {
-    const container = (name: string, sample: CgroupSample, startedAt: number): ContainerStats => {
+    const container = (name: string, sample: CgroupSample, startedAt: number | undefined): ContainerStats => {
       const { io, cpu, memory, swap } = cgroupStats(sample);
-      return { name, startTime: statsTime(startedAt), cpu, memory, ...(isWhole ? { io } : {}), swap };
+      return { name, startTime: optionalStatsTime(startedAt), cpu, memory, ...(isWhole ? { io } : {}), swap };
     };
     const containers = [
       ...(allPods ? [container('pods', allPods, this.#parts.facts.madeAt(allPods.path))] : []),

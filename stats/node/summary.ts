@@ -13,6 +13,10 @@ export interface StatsTime {
 
 export const statsTime = (ms: number): StatsTime => ({ ms, toJSON: () => rfc3339(ms) });
 
+/** Returns null for an unknown time. */
+export const optionalStatsTime = (ms: number | undefined): StatsTime | null =>
+  ms === undefined ? null : statsTime(ms);
+
 export interface Summary {
   readonly node: NodeStats;
   readonly pods: readonly PodStats[];
@@ -21,7 +25,8 @@ export interface Summary {
 export interface NodeStats {
   readonly nodeName: string;
   readonly systemContainers?: readonly ContainerStats[] | undefined;
-  readonly startTime: StatsTime;
+  /** Null if unknown, like the zero time of Kubernetes. */
+  readonly startTime: StatsTime | null;
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
   readonly io?: IoStats | undefined;
@@ -48,7 +53,8 @@ export interface PodStats {
 
 export interface ContainerStats {
   readonly name: string;
-  readonly startTime: StatsTime;
+  /** Null if unknown, like the zero time of Kubernetes. */
+  readonly startTime: StatsTime | null;
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
   readonly io?: IoStats | undefined;

@@ -37,6 +37,11 @@ describe('a container that', () => {
     });
   });
 
+  test('runs since an unknown time has no start time', () => {
+    const now = { kind: 'running', startedAt: undefined } as const;
+    expect(main(podView({ main: { a: running({ now }) } })).state).toEqual({ running: {} });
+  });
+
   test('exited has its result and its times in whole seconds', () => {
     const end = run(137, { reason: 'OOMKilled', signal: 9, message: 'too big', finishedAt: NOW - 29_001 });
     const state = exited(137, { now: { kind: 'terminated', run: end }, last: run(1, { containerId: 'c0' }) });

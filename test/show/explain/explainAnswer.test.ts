@@ -54,6 +54,13 @@ describe('a headline', () => {
     expect(explainPod(seenPod(failing('its own word')), NOW, { logs }).answer).toContain('2s: its own word;');
   });
 
+  test('has no duration if the runtime does not know when the container started', () => {
+    const last = run(3, { startedAt: 0 });
+    expect(answer(podView({ main: { app: backOff(3, { last, until: NOW + 9_000 }) } }))).toBe(
+      'container app keeps failing: exit code 3; restarts at 12:03:05 (in 9s)',
+    );
+  });
+
   test("omits the prefixes of the runtime's layers if a container cannot be started", () => {
     const message =
       'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';

@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { createHostFacts } from '../../../stats/node/hostFacts.ts';
+
+const procfs = mkdtempSync(join(tmpdir(), 'statelet-proc-'));
+afterAll(() => rmSync(procfs, { recursive: true }));
+
+test('without a boot time no start time is made up', () => {
+  const facts = createHostFacts([], procfs);
+  expect(facts.bootTime).toBeUndefined();
+  expect(facts.madeAt('/kubepods')).toBeUndefined();
+});
+
+test('a cgroup of unknown age has existed since the boot', () => {
+  writeFileSync(join(procfs, 'stat'), 'btime 1700000000\n');
+  const facts = createHostFacts([], procfs);
+  expect(facts.bootTime).toBe(1_700_000_000_000);
+  expect(facts.madeAt('/kubepods')).toBe(1_700_000_000_000);
+});
