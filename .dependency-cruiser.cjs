@@ -3,9 +3,9 @@
  * ARCHITECTURE.md says why.
  */
 
-/** A folder may import its own files, the folders named, and the packages and Node modules named ('*': any). */
-function only(folder, { folders = [], packages = '*', node = '*' }) {
-  const allowed = [...own([folder, ...folders]), ...packagesPath(packages)];
+/** A folder may import its own files, the folders and files named, and the packages and Node modules named ('*': any). */
+function only(folder, { folders = [], files = [], packages = '*', node = '*' }) {
+  const allowed = [...own([folder, ...folders]), ...files.map((file) => `^${file}$`), ...packagesPath(packages)];
   const from = { path: `^${folder}/` };
   const rules = [
     {
@@ -96,8 +96,12 @@ module.exports = {
         ],
       },
     },
-    // kubectl and a node use the same streaming protocols as a node and its runtime.
-    ...only('testing/apiserver', { folders: ['base', 'kubernetes', 'show', 'cri/streaming'] }),
+    // kubectl and a node use the same streaming protocols as a node and its runtime, and both servers release reset
+    // connections.
+    ...only('testing/apiserver', {
+      folders: ['base', 'kubernetes', 'show', 'cri/streaming'],
+      files: ['host/connectionGuard.ts'],
+    }),
     ...only('testing/simulation', {
       folders: [
         'base',

@@ -8,6 +8,8 @@ import { systemClock } from '../../../../base/clock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import type { ApiResponse } from '../../../../testing/apiserver/request.ts';
 import { type RunningServer, serve } from '../../../../testing/apiserver/serving/server.ts';
+import { eventually } from '../../../e2e/support/eventually.ts';
+import { openSockets, resetAfterRequest } from '../../../host/support/resettingClients.ts';
 import { Authority } from './certificates.ts';
 
 const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
@@ -29,6 +31,15 @@ afterAll(async () => {
   await serving.close();
   authority.remove();
 });
+
+test('connections that clients reset before the response are released', async () => {
+  await ask('/version');
+  const before = openSockets();
+  const endFault = api.faults.add({ fault: { kind: 'latency', ms: 20 } });
+  await resetAfterRequest(serving.port, 100, 'GET /version HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer secret');
+  endFault();
+  await eventually('only the earlier connections are left', () => openSockets() <= before, 20_000);
+}, 30_000);
 
 interface Told {
   readonly code: number;
