@@ -1,0 +1,21 @@
+import { createServer } from 'node:https';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { guardConnections } from '../../host/connectionGuard.ts';
+import { Authority } from '../../testing/apiserver/serving/authority.ts';
+import { openSockets, resetAfterRequest } from '../host/support/resettingClients.ts';
+const before = openSockets();
+const server = createServer(new Authority().issue({ name: 'node', groups: [] }), async (_, response) => {
+  await pause(20);
+  response.writeHead(401, { 'content-length': 12 }).end('Unauthorized');
+});
+if (process.argv[2] !== 'bare') guardConnections(server, { maxConnections: 20_000 });
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as { port: number };
+const t = performance.now();
+await resetAfterRequest(port, Number(process.argv[3] ?? 10_000), 'GET /pods HTTP/1.1\r\nHost: node');
+console.log('sent', Math.round(performance.now() - t), 'ms, open', openSockets() - before - 1);
+for (let i = 0; i < 15 && openSockets() > before + 1; i++) await pause(1000);
+console.log('after', Math.round(performance.now() - t), 'ms, open', openSockets() - before - 1);
+process.exit();
