@@ -1,7 +1,6 @@
 /**
- * Bundles cli/main.ts, and the library (index.ts, testing.ts) beside it, into dist/: less memory and a faster start than
- * their modules one by one. What one mode does not need is imported late there and becomes a file of its own. Also npm's
- * `prepare`.
+ * Bundles cli/main.ts and the library (index.ts, testing.ts) into dist/. Bundles use less memory and start faster than single
+ * modules. Lazily imported modules become separate files. Also npm's `prepare`.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +13,14 @@ import { withoutDescriptions } from './withoutDescriptions.ts';
 
 const dist = join(root, 'dist');
 const main = join(root, 'cli/main.ts');
-/** What cli/bin.mjs keeps of earlier runs. */
+/** Machine code that cli/bin.mjs caches. */
 const compiled = join(dist, 'compiled');
-/** What scripts/types.mjs makes. */
+/** Output of scripts/types.mjs. */
 const types = join(dist, 'types');
 
 /**
- * Asks Node for its HTTP modules by a call. An `import` of them reads every export, and for three of those Node loads
- * its whole undici: 13 MiB and 70 ms for nothing.
+ * Loads Node's HTTP modules with a call. An `import` reads every export, and three of them make Node load undici, which costs
+ * 13 MiB and 70 ms.
  */
 const leanHttp = {
   name: 'lean-http',
@@ -34,18 +33,18 @@ const leanHttp = {
 };
 
 /**
- * What gRPC asks for at its start and hardly needs: the modules of Node wait for their first use (2 MiB). What reads
- * .proto files at run time, and the worker threads of pino's transports, nobody here uses.
+ * Defers Node modules that gRPC imports at its start until their first use, which saves 2 MiB. Also stubs two unused packages:
+ * gRPC's loader of .proto files and the worker threads of pino's transports.
  */
-const lateParts = {
-  name: 'late-parts',
+const deferredModules = {
+  name: 'deferred-modules',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(node:)?(zlib|dns)$/ }, ({ path }) => ({
       path: path.replace('node:', ''),
       namespace: 'late',
     }));
     onLoad({ filter: /^/, namespace: 'late' }, ({ path }) => ({
-      // Names of its own: `import { createGzip }` of a module in CommonJS takes what it has of these.
+      // Getters for the known names, because named imports from CommonJS need own properties.
       contents: `for (const name of ${JSON.stringify(Object.keys(process.getBuiltinModule(path)))})
         Object.defineProperty(exports, name, { enumerable: true, get: () => process.getBuiltinModule('${path}')[name] });`,
     }));
@@ -56,7 +55,7 @@ const lateParts = {
   },
 };
 
-/** The daemon's bundle leaves out what the other commands load: V8 holds its whole text in memory. */
+/** Leaves the modules of other commands out of the daemon's bundle, because V8 retains its whole text in memory. */
 const DAEMON_LOADS = /(?:^|\/)(?:run|up|ownRuntime|startNode)\.ts$/;
 const noOtherCommands = {
   name: 'no-other-commands',
@@ -72,7 +71,7 @@ const noOtherCommands = {
   },
 };
 
-/** Packages in CommonJS ask for Node's modules by `require`, which a module does not have. */
+/** Defines `require`, which CommonJS packages call and an ES module does not have. */
 const withRequire = {
   js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
 };
@@ -88,7 +87,7 @@ const common = {
   sourcemap: true,
   metafile: true,
   define: { STATELET_MACHINES: JSON.stringify(digestOfSources(root)) },
-  plugins: [leanHttp, lateParts],
+  plugins: [leanHttp, deferredModules],
   logLevel: 'warning',
 };
 
@@ -100,7 +99,7 @@ const command = {
   banner: withRequire,
 };
 
-/** For cli/compileCache.mjs: one function, in one file without an import. */
+/** The bundle for cli/compileCache.mjs: one function in one file without imports. */
 const daemon = {
   ...common,
   entryPoints: { daemon: main },
@@ -108,9 +107,9 @@ const daemon = {
   format: 'cjs',
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
-  // Only the callers of the log are looked up in the map, at build time.
+  // Not shipped. Only `logCallers` reads the map, at build time.
   sourcemap: 'external',
-  // V8 holds the whole text in memory. Names stay: stack traces need them, and no map is shipped.
+  // V8 retains the whole text in memory. Names are not minified, because stack traces need them.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
@@ -119,7 +118,7 @@ const daemon = {
   write: false,
 };
 
-/** Packages stay outside: who builds on it has one xstate, not two; nor has the node its machines twice. */
+/** Packages are external, so that programs that use the library have a single copy of xstate. */
 const library = {
   ...common,
   entryPoints: { index: join(root, 'index.ts'), testing: join(root, 'testing.ts') },
@@ -128,7 +127,7 @@ const library = {
   splitting: true,
 };
 
-/** A thread has a file of its own, and so has a process. */
+/** Each worker thread and child process has its own entry point. */
 const worker = {
   ...common,
   entryPoints: {
@@ -142,9 +141,10 @@ const worker = {
 };
 
 async function build() {
-  if (!existsSync(main)) return say('there is no cli/main.ts to bundle');
+  if (!existsSync(main)) return say('cli/main.ts not found: nothing to bundle');
   const esbuild = await import('esbuild').catch(() => undefined);
-  if (esbuild === undefined) return say('no bundle without the development packages: the sources run as they are');
+  if (esbuild === undefined)
+    return say('development packages are not installed: not bundling, commands run from the sources');
   const startedAt = new Date();
   mkdirSync(dist, { recursive: true });
   const bundled = await esbuild.build(daemon);
@@ -154,34 +154,38 @@ async function build() {
   const metafiles = [bundled.metafile];
   for (const each of [command, library, worker]) metafiles.push((await esbuild.build(each)).metafile);
   metafiles.push(await buildPage(esbuild));
-  removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
+  removeStaleFiles(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeFileSync(join(dist, 'callers.json'), JSON.stringify(logCallers(text, textOf('.js.map'), inAscii)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 
-/** esbuild leaves regular expressions and comments as they are. */
+/** Escapes characters beyond ASCII, which esbuild leaves in regular expressions and comments. */
 const inAscii = (text) =>
   text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** What earlier builds left; files of the same content have the same name, so builds at the same time do no harm. */
-function removeOthers(outputs) {
+/** Removes files of earlier builds. Concurrent builds are safe, because file names contain hashes of the content. */
+function removeStaleFiles(outputs) {
   const built = new Set(outputs.map((output) => join(root, output)));
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !built.has(file) && ![compiled, types, pageDirectory].some((kept) => file.startsWith(kept)))
+    if (
+      entry.isFile() &&
+      !built.has(file) &&
+      ![compiled, types, pageDirectory].some((retained) => file.startsWith(retained))
+    )
       rmSync(file, { force: true });
   }
   try {
     rmSync(compiled, { recursive: true, force: true });
   } catch {
-    // It belongs to whoever ran the command: what is out of date in it is not used.
+    // It may belong to another user. Stale code is harmless, because it is not loaded.
   }
 }
 
-/** The files that went into the bundle, and by its own time when: a later change makes the bundle stale. */
+/** Lists the bundled files. Its modification time is the start of the build, against which `bundle` compares them. */
 function writeInputs(inputs, startedAt) {
   const file = join(dist, 'inputs.json');
-  // The others are made here.
+  // The others are generated by plugins.
   const files = inputs.filter((input) => !/^(lean-http|late|unused):/.test(input));
   writeFileSync(file, JSON.stringify([...files, 'scripts/build.mjs']));
   utimesSync(file, startedAt, startedAt);

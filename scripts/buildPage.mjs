@@ -1,10 +1,9 @@
-/** Bundles the page in web/ into dist/web: one script, one style sheet, the HTML around them; and the charts, also as a page of their own. */
+/** Bundles the page in web/ into dist/web as one script, one style sheet and HTML, and the charts as a separate page. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDrawings } from './drawings/write.ts';
 import { root } from './setup/places.mjs';
 
-/** Where the page lies. */
 export const pageDirectory = join(root, 'dist/web');
 
 const browser = {
@@ -22,7 +21,7 @@ const browser = {
   logLevel: 'warning',
 };
 
-/** Gives what it was made of, as a metafile of esbuild. */
+/** Builds the page. Returns the combined metafile of esbuild. */
 export async function buildPage(esbuild) {
   mkdirSync(pageDirectory, { recursive: true });
   const { metafile } = await esbuild.build({
@@ -36,8 +35,8 @@ export async function buildPage(esbuild) {
 }
 
 /**
- * The charts as a page that needs no server. From a file a browser runs no modules and fetches nothing: it is one plain
- * script, and the drawings stand in the HTML.
+ * Builds the page of charts, which works without a server. Browsers neither run modules nor fetch from `file:` URLs, so it is a
+ * classic script, and the drawings are inlined in the HTML.
  */
 async function buildCharts(esbuild) {
   const { metafile } = await esbuild.build({
@@ -46,7 +45,7 @@ async function buildCharts(esbuild) {
     format: 'iife',
   });
   const drawings = await writeDrawings(root, join(pageDirectory, 'charts'));
-  // In JSON a `<` can only be in a text, where this is the same; in HTML it cannot end the element then.
+  // Escape `<` so that no string ends the script element. In JSON, it occurs only in strings.
   const json = JSON.stringify(drawings).replaceAll('<', '\\u003c');
   const page = readFileSync(join(root, 'web/charts.html'), 'utf8').replace('>[]<', () => `>${json}<`);
   writeFileSync(join(pageDirectory, 'charts.html'), page);

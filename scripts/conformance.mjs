@@ -1,13 +1,13 @@
 /**
- * Lists under each rule of docs/conformance.md the tests whose titles carry its number (`C7: …`). With `--check` it
- * changes nothing and fails when the page is stale. It always fails when a title carries the number of no rule, has it
- * in its middle, or says nothing of its own (`C7: %s`), and when a rule is called kept that no mutation breaks. With
- * `--mutate [C7 …]` it breaks the rules on purpose instead, and fails when no test of a rule notices.
+ * Lists under each rule of docs/conformance.md the tests whose titles start with its number (`C7: …`). With `--check`, writes
+ * nothing and fails if the page is stale. Always fails if a title has the number of an unknown rule, has a number in its
+ * middle or has no other words (`C7: %s`), and if a rule is marked as followed but no mutation breaks it. With
+ * `--mutate [C7 …]`, breaks the rules on purpose instead, and fails if no test of a broken rule fails.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mutations } from '../test/mutations/index.ts';
-import { misfits, mutate } from './mutate.mjs';
+import { mutate, mutationProblems } from './mutate.mjs';
 import { root } from './setup/places.mjs';
 
 const page = join(root, 'docs/conformance.md');
@@ -20,7 +20,7 @@ const sources = names
   .sort()
   .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
 
-/** The titles by rule, then by file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`. */
+/** Returns the titles by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`. */
 function titlesByRule() {
   const found = new Map();
   for (const [file, text] of sources) {
@@ -34,22 +34,24 @@ function titlesByRule() {
   return found;
 }
 
-/** What is wrong with a title, behind its file. */
-function wrongTitles() {
+/** Returns a message for each malformed title. */
+function titleProblems() {
   const titles = sources.flatMap(([file, text]) =>
     [...text.matchAll(/(?:\b(?:test|describe)|\))\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g)].map((match) => [file, match[2]]),
   );
   return titles.flatMap(([file, title]) => {
     const words = title.replace(/^C\d+(?:, C\d+)*: /, '');
-    if (/\bC\d+: /.test(words)) return [`${file}: a rule's number stands at the beginning: ${title}`];
+    if (/\bC\d+: /.test(words)) return [`${file}: the number of a rule belongs at the start of the title: ${title}`];
     if (words !== title && !/[a-z]/i.test(words.replace(/%[a-z]/g, ''))) {
-      return [`${file}: a title with a rule's number has words, in a describe around the table if need be: ${title}`];
+      return [
+        `${file}: a title needs words besides the number of a rule; for a table, put the number into a describe: ${title}`,
+      ];
     }
     return [];
   });
 }
 
-/** The tests that carry a rule's number, and how the rule can be broken so that they go red. */
+/** Formats the tests of a rule, and the mutations that make them fail. */
 function listOf(rule, titles = new Map()) {
   const lines = [...titles].flatMap(([file, each]) => [
     `- [${file}](../${file})`,
@@ -59,8 +61,8 @@ function listOf(rule, titles = new Map()) {
     .filter((mutation) => mutation.rule === rule)
     .map(({ breaks, file }) => `- ${breaks} ([${file}](../${file}))`);
   return [
-    ...(lines.length > 0 ? lines : ['No test carries this number yet.']),
-    ...(broken.length > 0 ? ['', 'Broken on purpose, a test of it goes red:', '', ...broken] : []),
+    ...(lines.length > 0 ? lines : ['No test has this number yet.']),
+    ...(broken.length > 0 ? ['', 'Mutations that make its tests fail:', '', ...broken] : []),
   ].join('\n');
 }
 
@@ -77,14 +79,14 @@ const known = sections.flatMap((section) => ruleOf(section) ?? []);
 const broken = mutations.map(({ rule }) => rule);
 
 const unknown = [...rules.keys(), ...broken].filter((rule) => !known.includes(rule));
-if (unknown.length > 0) fail([`tests or mutations carry numbers of no rule: ${unknown.join(', ')}`]);
-const wrong = [...wrongTitles(), ...misfits()];
-if (wrong.length > 0) fail(wrong);
-/** A rule is kept only where something goes red when it is broken. */
-const kept = sections.filter((section) => /^\*\*Today: (done|partly)/m.test(section)).map(ruleOf);
-const claims = kept.filter((rule) => !broken.includes(rule));
-if (claims.length > 0)
-  fail(claims.map((rule) => `${rule} is called kept, but no mutation in test/mutations breaks it`));
+if (unknown.length > 0) fail([`tests or mutations have numbers of unknown rules: ${unknown.join(', ')}`]);
+const problems = [...titleProblems(), ...mutationProblems()];
+if (problems.length > 0) fail(problems);
+/** Rules that the page marks as followed. Each needs a mutation that proves that its tests can fail. */
+const followed = sections.filter((section) => /^\*\*Today: (done|partly)/m.test(section)).map(ruleOf);
+const unproven = followed.filter((rule) => !broken.includes(rule));
+if (unproven.length > 0)
+  fail(unproven.map((rule) => `${rule} is marked as followed, but no mutation in test/mutations breaks it`));
 
 const [command, ...picked] = process.argv.slice(2);
 if (command === '--mutate') {

@@ -1,7 +1,6 @@
 /**
- * Writes the page of all charts to docs/charts-page, for a web server or a browser without one, the page about the node's
- * requests to docs/kubelet-traffic.md, the one about the fields of a pod to docs/pod-fields.md, and the one about the metrics of
- * a kubelet to docs/metrics.md.
+ * Generates docs/charts-page (all charts, viewable without a server), docs/kubelet-traffic.md (the node's requests),
+ * docs/pod-fields.md (the fields of a pod) and docs/metrics.md (the metrics of a kubelet).
  */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Makes cri/generated of cri/proto. Needs `protoc` (Debian: protobuf-compiler); the result is kept in the repository. */
+/** Generates cri/generated from cri/proto. Needs `protoc` (Debian: protobuf-compiler). The result is committed. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Breaks each rule on purpose and looks whether a test of that rule goes red: `npm run conformance -- --mutate [C7 …]`.
- * The mutations stand in test/mutations. Each is made in a copy of the package, and only the tests whose titles carry
- * the rule's number are run, those of `test/e2e` only where the mutation names them.
+ * Breaks each rule on purpose and checks that a test of that rule fails: `npm run conformance -- --mutate [C7 …]`. The
+ * mutations are in test/mutations. Each is applied to a copy of the package, where only the tests whose titles have the rule's
+ * number run, and those of `test/e2e` only if the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,23 +10,23 @@ import { join, relative } from 'node:path';
 import { mutations } from '../test/mutations/index.ts';
 import { node24, root, say } from './setup/places.mjs';
 
-const LONGEST_RUN_MS = 300_000;
-const leftOut = new Set(['node_modules', 'dist', '.git', 'coverage']);
+const TEST_TIMEOUT_MS = 300_000;
+const excluded = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
-/** What keeps a mutation from being made: its text has to stand in its file exactly once. */
-export const misfits = () => misfitsOf(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
+/** Returns a message for each mutation that cannot be applied, because its text does not occur exactly once in its file. */
+export const mutationProblems = () => changeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
 
-/** The same of other changes that are to be made. */
-export function misfitsOf(changes) {
+/** Returns a message for each change that cannot be applied. */
+export function changeProblems(changes) {
   return changes.flatMap(({ name, file, find }) => {
     const times = readFileSync(join(root, file), 'utf8').split(find).length - 1;
     return times === 1
       ? []
-      : [`${name}: stands ${times} times in ${file}, not once; test/mutations is to follow the code: ${find}`];
+      : [`${name}: occurs ${times} times in ${file}, expected once; update test/mutations: ${find}`];
   });
 }
 
-/** Makes the mutations of these rules, or all, and gives the exit code: 0 when each turned a test of its rule red. */
+/** Applies the mutations of these rules, or all. Returns the exit code, which is 0 if each made a test of its rule fail. */
 export async function mutate(picked, filesOf) {
   const wanted = mutations.filter(({ rule }) => picked.length === 0 || picked.includes(rule));
   const copies = Array.from({ length: Math.min(availableParallelism(), wanted.length) }, copyOfPackage);
@@ -42,27 +42,27 @@ export async function mutate(picked, filesOf) {
     }),
   );
   process.stdout.write(
-    `${wanted.length - survivors.length} of ${wanted.length} mutations turned tests of their rule red\n`,
+    `${wanted.length - survivors.length} of ${wanted.length} mutations made tests of their rule fail\n`,
   );
   return survivors.length === 0 && wanted.length > 0 ? 0 : 1;
 }
 
-/** A copy that anything can be done to; it is gone when the process ends, also by a signal. */
+/** Copies the package to a temporary directory that is removed when the process exits, even by a signal. */
 export function copyOfPackage() {
   const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
-  // What runs in it may still write there.
+  // Retry, because programs that run in the copy may still be writing.
   process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, endBy);
-  cpSync(root, copy, { recursive: true, filter: (source) => !leftOut.has(relative(root, source)) });
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, stopBySignal);
+  cpSync(root, copy, { recursive: true, filter: (source) => !excluded.has(relative(root, source)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   return copy;
 }
 
 /** The programs that run in copies. */
 const running = new Set();
-let isEnding = false;
+let isStopping = false;
 
-/** Starts one, which a signal to us ends before its copy goes. */
+/** Starts a program in a copy. A signal to this process terminates the program before the copy is removed. */
 export function spawnInCopy(copy, args, options) {
   const child = spawn(node24, args, { cwd: copy, ...options });
   running.add(child);
@@ -70,68 +70,68 @@ export function spawnInCopy(copy, args, options) {
   return child;
 }
 
-/** Its exit code, or null; never where a signal ends us: then there is nothing to be said of it. */
+/** Returns the exit code, or null if the program was killed. Never settles while a signal stops this process. */
 export const exitOf = (child) =>
   new Promise((resolve) => {
     child.once('close', (code) => {
-      if (!isEnding) resolve(code);
+      if (!isStopping) resolve(code);
     });
   });
 
-async function endBy(name) {
-  if (isEnding) return;
-  isEnding = true;
+async function stopBySignal(name) {
+  if (isStopping) return;
+  isStopping = true;
   const closed = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)));
   for (const child of running) child.kill('SIGTERM');
   await Promise.all(closed);
   process.exit(128 + constants.signals[name]);
 }
 
-/** What the tests of a rule said of the code as it is, asked for once. */
-const soundness = new Map();
+/** Results of the tests of each rule without a mutation. */
+const baselines = new Map();
 
-/** Red only when the same tests are green without the mutation. */
+/** Returns `red` only if the same tests pass without the mutation. */
 async function verdictOn(copy, { rule, file, find, put }, tests) {
-  if (tests.length === 0) return 'no test carries the number';
+  if (tests.length === 0) return 'no test has the number';
   const key = [rule, ...tests].join();
-  if (!soundness.has(key)) soundness.set(key, await run(copy, rule, tests));
-  const before = soundness.get(key);
+  if (!baselines.has(key)) baselines.set(key, await run(copy, rule, tests));
+  const before = baselines.get(key);
   if (before.failed !== 0 || before.passed === 0) return `not green before: ${said(before)}`;
   const after = await whileMutated(copy, { file, find, put }, () => run(copy, rule, tests));
   if (after.broken > 0) return `does not run: ${said(after)}`;
   return after.failed > 0 ? 'red' : `SURVIVED: ${said(after)}`;
 }
 
-/** Does something while a file of the copy has the mutation. */
-export async function whileMutated(copy, { file, find, put }, act) {
-  const place = join(copy, file);
-  const text = readFileSync(place, 'utf8');
+/** Runs `action` while a file of the copy has the mutation. */
+export async function whileMutated(copy, { file, find, put }, action) {
+  const path = join(copy, file);
+  const text = readFileSync(path, 'utf8');
   writeFileSync(
-    place,
+    path,
     text.replace(find, () => put),
   );
   try {
-    return await act();
+    return await action();
   } finally {
-    writeFileSync(place, text);
+    writeFileSync(path, text);
   }
 }
 
 const said = ({ passed, failed }) => `${failed} of ${passed + failed} tests failed`;
 
-/** Runs those tests of the files whose titles carry the rule's number. */
+/** Runs the tests in the given files whose titles have the rule's number. */
 async function run(copy, rule, tests) {
   const results = join(copy, 'results.json');
   rmSync(results, { force: true });
   const jest = join(copy, 'node_modules/jest/bin/jest.js');
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['--json', '--outputFile', results, '-t', `\\b${rule}\\b`, '--runTestsByPath', ...tests];
-  await exitOf(spawnInCopy(copy, [...flags, jest, ...args], { stdio: 'ignore', timeout: LONGEST_RUN_MS }));
+  await exitOf(spawnInCopy(copy, [...flags, jest, ...args], { stdio: 'ignore', timeout: TEST_TIMEOUT_MS }));
   try {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(results, 'utf8'));
     return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };
   } catch {
-    say(`${rule}: the tests ended without a result, or not within ${LONGEST_RUN_MS / 1000} s`);
+    say(`${rule}: the tests produced no results within ${TEST_TIMEOUT_MS / 1000} s`);
     return { passed: 0, failed: 0, broken: 1 };
   }
 }

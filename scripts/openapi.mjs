@@ -1,15 +1,14 @@
 /**
- * Makes testing/apiserver/schema/kubernetes.json of what Kubernetes publishes: `node scripts/openapi.mjs SPEC STAGING`, the
- * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. What is in it are the fields of the kinds that the test
- * API server serves, their types, and how patches merge their lists, out of the OpenAPI documents; and out of the Go types
- * how a field is called there, whether it is written although it is empty, and its number in protobuf: `2.1` is field 1 of
- * what is field 2, where JSON has no level between. Descriptions are left out.
+ * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, with the `api/openapi-spec/v3` and
+ * the `staging/src/k8s.io` of a release. It contains the kinds that the test API server serves. From the OpenAPI documents
+ * come the fields, their types and the merge strategies of lists. From the Go types come each field's Go type, whether it is
+ * serialized if empty, and its protobuf number, e.g. `2.1` for field 1 of an inlined field 2. Descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './setup/places.mjs';
 
-/** The kinds, by the document that has them. */
+/** The kinds, by the OpenAPI document that defines them. */
 const KINDS = {
   api__v1: [
     'Binding',
@@ -41,7 +40,7 @@ const KINDS = {
 const REF = '#/components/schemas/';
 const nameOf = (ref) => ref.slice(REF.length);
 
-/** The packages of the Go types, by how the names of their schemas begin. */
+/** The packages of the Go types, by the prefix of their schema names. */
 const PACKAGES = {
   'io.k8s.api.authentication.v1': 'api/authentication/v1',
   'io.k8s.api.authorization.v1': 'api/authorization/v1',
@@ -57,7 +56,7 @@ const PACKAGES = {
 };
 
 const [, , directory, staging] = process.argv;
-/** The fields of Go's types by the names of their schemas: each with its type and whether it is left out when it is empty. */
+/** The fields of Go types, by schema name. */
 const goTypes = new Map(
   Object.entries(PACKAGES).flatMap(([name, path]) => structsIn(name, join(staging, path, 'types.go'))),
 );
@@ -84,7 +83,7 @@ function refsIn(value) {
   return Object.values(value).flatMap(refsIn);
 }
 
-/** The structs of a file. */
+/** Parses the structs of a Go file. */
 function structsIn(name, file) {
   const structs = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
   return [...structs].map(([, struct, body]) => [
@@ -103,7 +102,7 @@ function structsIn(name, file) {
   ]);
 }
 
-/** The fields of a type, with those of the types within it, by their names in JSON. */
+/** Returns the fields of a type and of its inlined types, by JSON name. */
 function goFieldsOf(name) {
   const prefix = name.slice(0, name.lastIndexOf('.'));
   const fields = goTypes.get(name) ?? [];
@@ -119,12 +118,12 @@ function goFieldsOf(name) {
   return new Map([...inner, ...own]);
 }
 
-/** Of what is not in protobuf, nothing is. */
+/** Joins protobuf field numbers. Undefined if either field is not in protobuf. */
 function pathOf(outer, inner) {
   return outer === undefined || inner === undefined ? undefined : `${outer}.${inner}`;
 }
 
-/** What is needed of a schema; what is a type of its own is named. */
+/** Reduces a schema to the needed properties. Other types are referenced by name. */
 function reduced(schema, goFields = new Map()) {
   const { properties, required, allOf, $ref, items, additionalProperties, type, format } = schema;
   const one = $ref ?? allOf?.[0]?.$ref;
@@ -143,12 +142,12 @@ function reduced(schema, goFields = new Map()) {
     ...(required && { required }),
     ...(mergeKey && { mergeKey }),
     ...(strategy && { strategy }),
-    // Those that are in every group are of none.
+    // A type with several kinds is a common type such as DeleteOptions, which belongs to no group.
     ...(kinds?.length === 1 && { kind: kinds[0] }),
   };
 }
 
-/** How Go calls it; a struct that is no pointer is never empty for Go, whatever its tag says. */
+/** Returns the Go-specific properties of a field. */
 function goOf(field) {
   if (field === undefined) return {};
   return {

@@ -1,6 +1,6 @@
 /**
- * Writes the commands, flags and fields into docs/reference.md, as the code has them. With `--check` it changes nothing
- * and fails when the page is stale.
+ * Generates the commands, flags and fields in docs/reference.md from the code. With `--check`, writes nothing and fails if the
+ * page is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const page = join(root, 'docs/reference.md');
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** A table of two columns, or nothing. */
+/** Formats a table of two columns, or nothing without rows. */
 const table = (head, rows) =>
   rows.length === 0
     ? []
@@ -22,7 +22,7 @@ const table = (head, rows) =>
 
 const choices = ({ argChoices = [] }) => (argChoices.length > 0 ? `: ${argChoices.join(', ')}` : '');
 
-/** One command, or where it has commands of its own each of these. */
+/** Formats the section of a command, or of each of its subcommands. */
 function commandSection(command, names) {
   if (command.commands.length > 0)
     return command.commands.flatMap((each) => commandSection(each, [...names, each.name()]));
@@ -74,11 +74,11 @@ const written = {
   'missing flags': missing.slice(1),
 };
 
-/** Puts the lines between the marks of a part. */
+/** Replaces the lines between the markers of a part. */
 function withPart(text, [name, lines]) {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/reference.md lacks ${begin} … ${end}`);
+  if (from < 0 || to < from) throw new Error(`docs/reference.md has no ${begin} … ${end}`);
   return `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n${text.slice(to)}`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Sets up what a command needs, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [arguments of the command]`.
- * It needs nothing but npm and the Node that a host has; what is there already is not touched.
+ * Installs the dependencies of a command, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [ARGS]`. It needs
+ * only npm and the host's Node.js, and does nothing for dependencies that are already installed.
  */
 import { installNodePackages } from './setup/nodePackages.mjs';
 import { node24, root } from './setup/places.mjs';
@@ -15,14 +15,14 @@ const commands = {
 };
 
 if (flag !== '--run' || !Object.hasOwn(commands, command)) {
-  console.error('usage: node scripts/setup.mjs --run up|playground|test|bench [arguments of the command]');
+  console.error('usage: node scripts/setup.mjs --run up|playground|test|bench [ARGS]');
   process.exit(1);
 }
-// Whatever that of the shell is: what is installed and built here is for everybody who may run it.
+// Ignore the caller's umask, because all users may run the installed files.
 process.umask(0o022);
 await installNodePackages();
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  // What follows reads TypeScript.
+  // The following imports load TypeScript, which needs Node.js 24.
   process.exit(await runForeground(node24, process.argv.slice(1)));
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');

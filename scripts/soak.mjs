@@ -1,63 +1,61 @@
 /**
- * Tells simulated nodes stories that are drawn: `npm run soak -- --minutes 10 [--seed 7]`; with `--cluster` those of nodes
- * of a cluster. With `--each` it tells the
- * short stories with every fault at each of their calls and every deed at each moment of these, with `--pairs` with a
- * fault at each of every pair of calls, until all are told; `--part 0/2` tells the first half. With `--faulty [NAME …]` it
- * puts the faults of test/mutations/simulated.ts into copies of the package instead, and looks whether a simulation of
- * each finds it: with a story that breaks nothing as the node is. With `--coverage [--stories 300]` it writes
- * docs/simulation-coverage.md, and ends with 1 where a transition was not taken that no reason is given for, or one was
- * taken that has a reason.
+ * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`, with `--cluster` on nodes of a cluster.
+ * With `--each`, runs the short stories with every fault at each of their calls and every action at each of these times; with
+ * `--pairs`, with faults at every pair of calls; `--part 0/2` runs the first half. With `--faulty [NAME …]`, applies the bugs
+ * of test/mutations/simulated.ts to copies of the package, and checks that a story that passes without the bug fails with it.
+ * With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and fails if a transition without a documented reason
+ * was not taken, or one with a reason was.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { seededFaults } from '../test/mutations/simulated.ts';
-import { copyOfPackage, exitOf, misfitsOf, spawnInCopy, whileMutated } from './mutate.mjs';
+import { changeProblems, copyOfPackage, exitOf, spawnInCopy, whileMutated } from './mutate.mjs';
 import { root } from './setup/places.mjs';
 import { readArguments } from './soakArguments.mjs';
 
-/** So many stories are told at most for one fault. */
-const STORIES = 150;
+/** Maximum number of stories that are run to find one seeded bug. */
+const MAX_STORIES = 150;
 
 const { values, positionals } = readArguments(seededFaults.map(({ name }) => name));
 
-/** Aborted by the first signal, with its name. */
-const asked = new AbortController();
+/** Aborted by the first signal. The reason is its name. */
+const stop = new AbortController();
 
-process.exitCode = await done().catch((error) => {
-  // What the host refuses is said in one line; all else is a fault of ours.
+process.exitCode = await run().catch((error) => {
+  // A failed system call is an error of the host, which needs no stack trace.
   if (error.syscall === undefined) throw error;
   console.error(`soak: ${error.message}`);
   return 1;
 });
 
-/** Does what is asked for, and gives the exit code. */
-async function done() {
+/** Runs the selected mode and returns the exit code. */
+async function run() {
   if (values.coverage) return writeCoverage(values.stories);
-  if (values.faulty) return showFaults(positionals);
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => asked.abort(name));
-  // Whoever has read may have gone: what is found is kept all the same.
+  if (values.faulty) return findSeededFaults(positionals);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort(name));
+  // Continue after the reader has closed the pipe, because failures are also written to a file.
   process.stdout.on('error', () => {});
-  const hasHeld = await tellStories();
-  // Whatever is under way is given up.
-  return process.exit(asked.signal.aborted ? 128 + constants.signals[asked.signal.reason] : hasHeld ? 0 : 1);
+  const allPassed = await runStories();
+  // Exit without waiting for stories in progress.
+  return process.exit(stop.signal.aborted ? 128 + constants.signals[stop.signal.reason] : allPassed ? 0 : 1);
 }
 
-/** Whether all invariants held. */
-async function tellStories() {
+/** Returns whether all invariants held. */
+async function runStories() {
   const { minutes, seed, part, of, cluster, each, pairs } = values;
-  const known = { ...(seed === undefined ? {} : { seed }), signal: asked.signal };
-  const drawn = { ...known, minutes, inCluster: cluster };
-  if (!each && !pairs) return (await import('../testing/simulation/soak/soak.ts')).soak(drawn);
+  const common = { ...(seed === undefined ? {} : { seed }), signal: stop.signal };
+  const random = { ...common, minutes, inCluster: cluster };
+  if (!each && !pairs) return (await import('../testing/simulation/soak/soak.ts')).soak(random);
   const { soakFaults } = await import('../testing/simulation/soak/soakFaults.ts');
-  return soakFaults({ ...known, faults: each ? 'each' : 'pairs', part, of });
+  return soakFaults({ ...common, faults: each ? 'each' : 'pairs', part, of });
 }
 
-/** Writes the page that says what of the machines simulations reach. The exit code: 0 where there is a reason for the rest. */
+/** Writes the page about the coverage of the machines. Returns 0 if every uncovered transition has a reason. */
 async function writeCoverage(stories) {
   const page = join(root, 'docs/simulation-coverage.md');
-  // It takes minutes, and would be for nothing.
+  // Check that the page is writable first, because the stories take minutes.
   closeSync(openSync(page, 'a'));
   const { coverageOf, formatPage } = await import('../testing/simulation/coverage/report.ts');
   const { coverageProblems } = await import('../testing/simulation/coverage/check.ts');
@@ -69,10 +67,10 @@ async function writeCoverage(stories) {
   return misfits.length === 0 ? 0 : 1;
 }
 
-/** The exit code: 0 when each of these faults, or all, was found. */
-async function showFaults(names) {
+/** Returns 0 if each of these seeded bugs, or all, was found. */
+async function findSeededFaults(names) {
   const wanted = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
-  const misfits = misfitsOf(wanted);
+  const misfits = changeProblems(wanted);
   if (misfits.length > 0) {
     console.error(misfits.join('\n'));
     return 1;
@@ -81,9 +79,9 @@ async function showFaults(names) {
   const sound = await soundStories();
   let missed = 0;
   for (const fault of wanted) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const found = await findIn(copy, fault, sound);
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     missed += found === undefined ? 1 : 0;
     console.log(
       `${fault.name}\t${found ? `found in ${seconds} s, ${found}` : `NOT FOUND in ${seconds} s`}\t${fault.breaks}`,
@@ -93,7 +91,7 @@ async function showFaults(names) {
   return missed === 0 && wanted.length > 0 ? 0 : 1;
 }
 
-/** Gives the stories one after the other that the node as it is keeps to, each tried once. */
+/** Returns a function that reports whether the unmodified node passes a story. Each story runs at most once. */
 async function soundStories() {
   const { playNumbered } = await import('../testing/simulation/soak/playNumbered.ts');
   const known = new Map();
@@ -104,9 +102,9 @@ async function soundStories() {
   };
 }
 
-/** What a simulation of the node with this fault broke, in one line; undefined where it broke nothing that the node keeps. */
+/** Describes in one line the first violation that only the faulty node has. Undefined if there is none. */
 function findIn(copy, fault, isSound) {
-  const others = Array.from({ length: STORIES }, (_, number) => number).filter((number) => number !== fault.story);
+  const others = Array.from({ length: MAX_STORIES }, (_, number) => number).filter((number) => number !== fault.story);
   return whileMutated(copy, fault, async () => {
     for (let numbers = fault.story === undefined ? others : [fault.story, ...others]; numbers.length > 0; ) {
       const broken = await firstBroken(copy, numbers);
@@ -119,7 +117,7 @@ function findIn(copy, fault, isSound) {
   });
 }
 
-/** The first of the stories of these numbers that the copy breaks an invariant in. */
+/** Returns the first of these stories in which the copy violates an invariant. */
 async function firstBroken(copy, numbers) {
   const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
   const code = `
@@ -129,7 +127,7 @@ async function firstBroken(copy, numbers) {
       console.log(JSON.stringify({ number, rule: violation.number, message: violation.message }));
       break;
     }`;
-  // All but the file with the fault is compiled once.
+  // Cache compiled code, because only the file with the bug changes.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(copy, '.compiled') };
   const args = ['--max-semi-space-size=32', '--input-type=module', '-e', code];
   const child = spawnInCopy(copy, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });

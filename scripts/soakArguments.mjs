@@ -1,25 +1,25 @@
-/** What `npm run soak` is asked for. */
+/** The arguments of `npm run soak`. */
 import { parseArgs } from 'node:util';
 
-const USAGE = `Tells simulated nodes stories, and looks whether what has to hold of a node does.
+const USAGE = `Runs stories on simulated nodes, and checks the invariants of a node.
 
-usage: npm run soak -- [--minutes 1] [--seed N]      drawn stories, from this seed on
+usage: npm run soak -- [--minutes 1] [--seed N]      random stories, starting with this seed
        npm run soak -- --cluster [--minutes 1] [--seed N]
-                                                     drawn stories of nodes of a cluster, and of its API server
-       npm run soak -- --each [--part 0/2]           the short stories with every fault and deed, or a part of them
+                                                     random stories on nodes of a cluster and its API server
+       npm run soak -- --each [--part 0/2]           the short stories with every fault and action, or a part of them
        npm run soak -- --pairs [--part 0/2] [--seed N]
                                                      the short stories with faults at two of their calls
-       npm run soak -- --faulty [NAME ...]           whether these faults of test/mutations/simulated.ts are found, or all
+       npm run soak -- --faulty [NAME ...]           checks that stories find these bugs of test/mutations/simulated.ts, or all
        npm run soak -- --coverage [--stories 300]    writes docs/simulation-coverage.md
 
-It ends with 0 where everything has held, with 1 where something has not, and with 2 where it is asked for what it cannot
-do. What it finds is kept in soak-SEED.json.`;
+The exit code is 0 if all invariants hold, 1 if one is violated, and 2 if the arguments are invalid. A failing story is
+written to soak-SEED.json.`;
 
 const DEFAULTS = { minutes: '1', part: '0/1', stories: '300' };
 
-/** What else can be asked for, by what is to be done; `drawn`: nothing else. */
-const FITTING = {
-  drawn: ['minutes', 'seed'],
+/** The options of each mode. */
+const OPTIONS_BY_MODE = {
+  random: ['minutes', 'seed'],
   cluster: ['minutes', 'seed'],
   each: ['part'],
   pairs: ['part', 'seed'],
@@ -27,7 +27,7 @@ const FITTING = {
   coverage: ['stories'],
 };
 
-/** What is to be done, where these names are those of faults; says what is wrong with it, and ends with 2. */
+/** Parses the arguments. `faults` are the names of seeded bugs. Prints errors and exits with 2. */
 export function readArguments(faults) {
   try {
     const flag = { type: 'boolean', default: false };
@@ -47,7 +47,7 @@ export function readArguments(faults) {
         help: { ...flag, short: 'h' },
       },
     });
-    if (!values.help) return checked(values, positionals, faults);
+    if (!values.help) return validate(values, positionals, faults);
   } catch (error) {
     console.error(`soak: ${error.message}`);
     process.exit(2);
@@ -56,7 +56,7 @@ export function readArguments(faults) {
   process.exit(0);
 }
 
-function checked({ minutes, seed, part, stories, help: _, ...modes }, positionals, faults) {
+function validate({ minutes, seed, part, stories, help: _, ...modes }, positionals, faults) {
   const given = { minutes, seed, part, stories };
   checkMode(given, modes);
   const strange = positionals.find((name) => !modes.faulty || !faults.includes(name));
@@ -75,15 +75,15 @@ function checked({ minutes, seed, part, stories, help: _, ...modes }, positional
   return { values: { ...values, ...modes }, positionals };
 }
 
-/** What has no effect would not be missed by whoever asks for it. */
+/** Rejects options without an effect in the selected mode. */
 function checkMode(given, modes) {
   const chosen = Object.keys(modes).filter((mode) => modes[mode]);
-  if (chosen.length > 1) throw new Error(`--${chosen[0]} and --${chosen[1]} do not go together`);
-  const [mode = 'drawn'] = chosen;
-  const strange = Object.keys(definedOf(given)).find((name) => !FITTING[mode].includes(name));
+  if (chosen.length > 1) throw new Error(`--${chosen[0]} and --${chosen[1]} cannot be combined`);
+  const [mode = 'random'] = chosen;
+  const strange = Object.keys(definedOf(given)).find((name) => !OPTIONS_BY_MODE[mode].includes(name));
   if (strange === undefined) return;
-  const fitting = Object.keys(FITTING).filter((each) => FITTING[each].includes(strange));
-  const named = fitting.map((each) => (each === 'drawn' ? 'drawn stories' : `--${each}`));
+  const fitting = Object.keys(OPTIONS_BY_MODE).filter((each) => OPTIONS_BY_MODE[each].includes(strange));
+  const named = fitting.map((each) => (each === 'random' ? 'random stories' : `--${each}`));
   throw new Error(`--${strange} is for ${new Intl.ListFormat('en-GB').format(named)}`);
 }
 

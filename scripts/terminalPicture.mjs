@@ -1,6 +1,6 @@
 /**
- * Draws what a terminal shows as an SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs TITLE > x.svg`.
- * The pictures in docs/images are made with it, of real runs.
+ * Converts the contents of a terminal to SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs TITLE > x.svg`. The
+ * pictures in docs/images are created with it from real runs.
  */
 import { text } from 'node:stream/consumers';
 
@@ -21,7 +21,7 @@ const COLOURS = {
 };
 const plain = { colour: INK, bold: false, dim: false };
 
-/** What each code of an escape sequence changes of the pen. */
+/** The effect of each SGR code on the pen. */
 const changes = {
   0: plain,
   1: { bold: true },
@@ -31,7 +31,7 @@ const changes = {
   ...Object.fromEntries(Object.entries(COLOURS).map(([code, colour]) => [code, { colour }])),
 };
 
-/** The lines as runs of one pen each, with the column at which each begins. */
+/** Splits lines into runs of text with the same pen. */
 function runsOf(lines) {
   let pen = plain;
   return lines.map((line) => {
@@ -47,7 +47,7 @@ function runsOf(lines) {
   });
 }
 
-// Plain spaces side by side would be drawn as one.
+// Use no-break spaces, because SVG collapses adjacent spaces.
 const escaped = (words) =>
   words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(' ', '\u00a0');
 const rounded = (number) => Number(number.toFixed(2));
@@ -55,7 +55,7 @@ const rounded = (number) => Number(number.toFixed(2));
 function drawn({ column, words, pen }, row) {
   const x = rounded(MARGIN + column * CELL.width);
   const y = MARGIN + row * CELL.height + CELL.font;
-  // The length is told so that every font keeps the columns.
+  // `textLength` keeps the columns aligned in every font.
   const length = rounded([...words].length * CELL.width);
   const weight = pen.bold ? ' font-weight="700"' : '';
   const opacity = pen.dim ? ' opacity=".6"' : '';

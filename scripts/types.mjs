@@ -1,6 +1,6 @@
 /**
- * Writes the types of the library, index.ts and testing.ts with all that they name, for programs that import the package: into
- * dist/types, or the directory that the argument names. Also npm's `prepack`.
+ * Writes the type declarations of the library (index.ts, testing.ts) to dist/types or the directory in the argument, for
+ * programs that import the package. Also npm's `prepack`.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const options = ['-p', join(root, 'tsconfig.types.json'), '--outDir', directory]
 const { status, error } = spawnSync(tsc, options, { cwd: root, stdio: 'inherit' });
 if (error) throw error;
 if (status !== 0) process.exit(status ?? 1);
-// Beside a declaration there is no source: './pod.ts' would be looked for in vain.
+// Change the extension of imports, because the package has no sources next to the declarations.
 for (const name of readdirSync(directory, { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
   const file = join(directory, name);

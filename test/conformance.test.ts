@@ -58,10 +58,10 @@ describe('the list of tests', () => {
   });
 
   test.each([
-    ["test.each([])('Rule: %s', x)", 'has words'],
-    ["test.each([])('Rule: %s: %j', x)", 'has words'],
-    ["test('ends, and Rule: the phase', x)", 'stands at the beginning'],
-    ["describe('Rule: ends, and Rule: the phase', x)", 'stands at the beginning'],
+    ["test.each([])('Rule: %s', x)", 'needs words'],
+    ["test.each([])('Rule: %s: %j', x)", 'needs words'],
+    ["test('ends, and Rule: the phase', x)", 'belongs at the start'],
+    ["describe('Rule: ends, and Rule: the phase', x)", 'belongs at the start'],
   ])('is refused with %s', async (tests, why) => {
     const { status, stderr } = list(await packageOf(tests));
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`test/one.test.ts: `) });
@@ -91,7 +91,7 @@ describe('the list of tests', () => {
       'whose mutation does not fit the code',
       '**Today: done.** It ends.',
       breaking,
-      'stands 0 times in docs/conformance.md',
+      'occurs 0 times in docs/conformance.md',
     ],
   ])('is refused with a rule %s', async (_, today, mutations, why) => {
     const { status, stderr } = list(await packageOf(`test('Rule: one', x)`, { today, mutations }));

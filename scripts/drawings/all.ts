@@ -1,11 +1,11 @@
-/** Every drawing of every machine. */
+/** Creates the drawings of all machines. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { machines } from '../../machines/drawing/charts.ts';
 import { regionsOf } from '../../machines/drawing/regions.ts';
 import { rulesIn } from './conformance.ts';
 import { draw } from './draw.ts';
 
-/** The whole of each machine, and each of its regions, by the names of their files. */
+/** Returns a drawing of each machine and of each of its regions, by file name. */
 export async function drawAll(root: string): Promise<ReadonlyMap<string, Drawing>> {
   const rules = rulesIn(root);
   const drawings = new Map<string, Drawing>();

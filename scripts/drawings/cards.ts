@@ -1,24 +1,24 @@
-/** The insides of boxes: rows one below the other, with arrows between them. */
+/** Lays out the inside of outermost boxes: rows of states with arrows between them. */
 import type { StateMeta } from '../../machines/shared/stateMeta.ts';
 import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';
 import { type Box, HEAD, lanesBeside, type Routed } from './lanes.ts';
 
-/** An outermost box with all that is in it, its corner at 0. */
+/** An outermost box with its contents. The coordinates are relative to its corner. */
 export interface Card {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-  /** The outer ones first. */
+  /** Outer boxes come before the boxes inside them. */
   readonly boxes: readonly Box[];
-  /** The arrows that stay inside. */
+  /** The arrows within the card. */
   readonly inner: readonly Routed[];
 }
 
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
-/** Room beside a name for the duration of a stay, and before it for the mark of the active state. */
+/** Space after a name for the time spent in the state, and before it for the mark of the active state. */
 const STAY = 44;
 const MARK = 17;
 const NAME = 12;
@@ -27,13 +27,13 @@ const LARGE = { least: 176, most: 216, height: 70 };
 // Every machine here declares StateMeta as its meta type.
 const metaOf = ({ node }: Item) => (node?.meta ?? {}) as StateMeta;
 
-/** A state by itself that ends at a known time shows what it waits for, and how far it has come. */
+/** Whether a state is drawn large, because it ends at a known time and shows a progress bar. */
 const isLarge = (item: Item): boolean => {
   const { waitsFor, until, afterMs } = metaOf(item);
   return waitsFor !== undefined && (until !== undefined || afterMs !== undefined);
 };
 
-/** How wide an outermost box is at least, without its lanes. */
+/** Returns the minimum width of an outermost box without its lanes. */
 export function widthOf(item: Item): number {
   if (item.inside.length > 0) return Math.max(needOf(item), 132);
   const name = sansWidth(item.label, NAME);
@@ -42,7 +42,7 @@ export function widthOf(item: Item): number {
   return Math.min(Math.max(waits / 2 + 24, name + 100, LARGE.least), LARGE.most);
 }
 
-/** What is inside an outermost box; `atLeast` so wide, to be like others. */
+/** Lays out an outermost box. `atLeast` is a minimum width, with which boxes are aligned. */
 export function cardOf(item: Item, arrows: readonly Arrow[], atLeast = 0): Card {
   const { id } = item;
   const width = Math.max(widthOf(item), atLeast);
@@ -67,13 +67,13 @@ export function cardOf(item: Item, arrows: readonly Arrow[], atLeast = 0): Card 
 
 const beside = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
 
-/** How wide what is inside a box has to be. */
+/** Returns the minimum width for the contents of a box. */
 function needOf(item: Item): number {
   const own = sansWidth(item.label, NAME) + 20 + MARK + STAY;
   return Math.max(own, ...item.inside.map((each) => needOf(each) + 2 * PAD));
 }
 
-/** A box and all inside it, from its top left corner, so wide. */
+/** Returns a box of the given position and width, and all boxes inside it. */
 function rowsOf(item: Item, { x, y, width }: { x: number; y: number; width: number }): Box[] {
   if (item.inside.length === 0) return [{ item, x, y, width, height: ROW }];
   const rows: Box[] = [];

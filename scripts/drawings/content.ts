@@ -1,32 +1,31 @@
-/** What a drawing of a machine, or of one of its regions, has in it: boxes in boxes, and the ways between them. */
+/** The content of a drawing of a machine or region: nested boxes, and the transitions between them. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { hasNoBox, isInside, mainPathOf, regionOf } from '../../machines/drawing/regions.ts';
 import { childrenOf, dotted, nodesOf, type Way, waysOf } from '../../machines/drawing/ways.ts';
 import type { Region } from '../../machines/shared/stateMeta.ts';
 
-/** A box: a state by itself, one with others inside, or those that are folded into one row. */
+/** A box: a state, a compound state with others inside, or several states that are folded into one row. */
 export interface Item {
-  /** The state's path; of folded ones `<the state around them>.*`. */
+  /** The path of the state, or `<parent>.*` for folded states. */
   readonly id: string;
   readonly label: string;
   readonly node?: AnyStateNode;
   readonly inside: readonly Item[];
-  /** The states that it stands for, where it is folded. */
+  /** The folded states. */
   readonly holds?: readonly string[];
 }
 
-/** All ways between the same two boxes. */
+/** All transitions between the same two boxes. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
   readonly ways: readonly Way[];
 }
 
-/** What is to be drawn. */
 export interface Content {
   readonly items: readonly Item[];
   readonly arrows: readonly Arrow[];
-  /** Ways that lead out of it, and those that every state takes. */
+  /** Transitions that leave the drawing, and those that apply in every state. */
   readonly exits: readonly Way[];
 }
 
@@ -37,7 +36,7 @@ interface Scope {
   readonly mainPath: readonly string[] | undefined;
 }
 
-/** What one drawing has in it; without a region the whole machine. */
+/** Returns the content of a region, or of the whole machine without one. */
 export function contentOf(machine: AnyStateMachine, region?: Region): Content {
   const scope: Scope = {
     isRegion: region !== undefined,
@@ -60,14 +59,14 @@ export function contentOf(machine: AnyStateMachine, region?: Region): Content {
   return { items, arrows: [...arrows.values()].filter(({ from, to }) => from !== to), exits };
 }
 
-/** A state's name is its own, unless another state of the drawing has the same. */
+/** Labels a state with its full path if another state in the drawing has the same name. */
 function merged(items: readonly Item[]): Item[] {
   const labels = items.map(({ label }) => label);
   const isOften = (label: string) => labels.filter((each) => each === label).length > 1;
   return items.map((item) => (isOften(item.label) ? { ...item, label: item.id } : item));
 }
 
-/** A state as a box, without those of other regions; what is inside an open one stands for itself. */
+/** Returns the boxes of a state in scope. The children of a state without a box have their own boxes. */
 function itemsOf(node: AnyStateNode, scope: Scope): Item[] {
   if (node.type === 'history') return [];
   const id = dotted(node);
@@ -99,7 +98,7 @@ function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isIn: (s
   return [...rows, { id: `${dotted(node)}.*`, label: `${atoms.length} more`, inside: [], holds }];
 }
 
-/** The box that stands for each state. */
+/** Maps each state to the box that represents it. */
 function namesIn(items: readonly Item[]): Map<string, string> {
   return new Map(
     items.flatMap(({ id, inside, holds }) => [
@@ -112,7 +111,7 @@ function namesIn(items: readonly Item[]): Map<string, string> {
 const hasPartIn = (state: string, shownAs: ReadonlyMap<string, string>): boolean =>
   shownAs.has(state) || [...shownAs.keys()].some((each) => isInside(each, state));
 
-/** Between which boxes a way goes; none where it leads out. One out of a state without a box leaves each that is inside it. */
+/** Returns the pairs of boxes that a transition connects. Empty if it leaves the drawing. From a state without a box, it starts at each box inside. */
 function endsOf(machine: AnyStateMachine, from: string, to: string, shownAs: ReadonlyMap<string, string>) {
   const target = shownAs.get(to) ?? shownAs.get(firstInside(machine, to));
   if (target === undefined) return [];
@@ -121,7 +120,7 @@ function endsOf(machine: AnyStateMachine, from: string, to: string, shownAs: Rea
   return [...new Set(sources.map(([, box]) => box))].map((box) => [box, target] as const);
 }
 
-/** The state that one enters with this one; one that is left for what was there before stands for all around it. */
+/** Returns the initial state of a compound state. A history state stands for its parent. */
 function firstInside(machine: AnyStateMachine, state: string): string {
   const node = nodesOf(machine.root).find((each) => dotted(each) === state);
   if (node?.type === 'history' && node.parent) return dotted(node.parent);

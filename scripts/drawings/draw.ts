@@ -1,4 +1,4 @@
-/** A machine, or a region of it, as the page draws it. */
+/** Creates the drawing of a machine or region for the page. */
 import type { AnyStateMachine } from 'xstate';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, ShownRule } from '../../inspect/protocol.ts';
 import { columnsIn, regionOf, regionsOf, rulesOf } from '../../machines/drawing/regions.ts';
@@ -15,7 +15,7 @@ import { columnsOf } from './stacks.ts';
 
 const LABEL = { font: 10.5, line: 14 };
 
-/** Lays it out. The same machine gives the same drawing. */
+/** Lays out a drawing. The result is deterministic. */
 export async function draw(machine: AnyStateMachine, rules: readonly ShownRule[], region?: Region): Promise<Drawing> {
   const content = contentOf(machine, region);
   const columns = columnsIn(machine, region);
@@ -120,7 +120,7 @@ const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed
     points: points.map(([x, y]) => [left + x, top + y] as const),
   }));
 
-/** Counts and labels cover no state and not each other. The most telling come first: those of ways that end a wait. */
+/** Places counts and labels so that they overlap neither states nor each other. Timer transitions are placed first, because they matter most. */
 function withLabels(states: readonly DrawnState[], routes: readonly Routed[], { width, height }: Outer): DrawnWay[] {
   const boxes = states.filter(({ kind }) => kind !== 'compound').map((state) => grown(state, 2));
   const heads = states.filter(({ kind }) => kind === 'compound').map((state) => ({ ...state, height: HEAD }));
@@ -135,7 +135,7 @@ function withLabels(states: readonly DrawnState[], routes: readonly Routed[], { 
       }),
     );
   const counts = place(({ points }) => countPlace(points, taken));
-  // A label stands in no box at all.
+  // Unlike counts, labels must not overlap compound states either.
   taken.push(...states.map((state) => grown(state, 3)));
   const bounds = { x: 0, y: 0, width, height };
   const labels = place((route) => {
@@ -159,7 +159,7 @@ const labelOf = ({ arrow }: Routed): string[] => [...new Set(arrow.ways.map(({ l
 
 const withoutGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');
 
-/** As large as it can become: a timer's way says how long that is. */
+/** Returns the maximum size of a label. The label of a timer includes the remaining time. */
 function labelSize(label: readonly string[]): { width: number; height: number } {
   if (!label.some(Boolean)) return { width: 0, height: 0 };
   const lines = labelLines(label, '59m59s');

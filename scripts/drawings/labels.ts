@@ -1,4 +1,4 @@
-/** Where the labels of arrows stand: beside a stretch of the arrow, where they cover no box and no other label. */
+/** Places the labels of arrows beside a segment of the arrow, where they overlap no box and no other label. */
 import type { Point } from './lanes.ts';
 
 export interface Rectangle {
@@ -16,7 +16,7 @@ export const overlap = (one: Rectangle, other: Rectangle): boolean =>
   one.y < other.y + other.height &&
   other.y < one.y + one.height;
 
-/** The top left corner of a label of this size; undefined where there is no room for it. */
+/** Returns the position of a label of this size, or undefined if there is no space for it. */
 export function labelPlace(
   points: readonly Point[],
   size: { readonly width: number; readonly height: number },
@@ -36,7 +36,7 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
 /** The size of a label that holds a count of four characters, the longest one. */
 const COUNT = { width: 36, height: 15 };
 
-/** Where the count of an arrow stands: on the arrow, and covering nothing else. */
+/** Returns the position of an arrow's count, which is on the arrow and overlaps nothing else. */
 export function countPlace(points: readonly Point[], taken: readonly Rectangle[]): Rectangle | undefined {
   const stretches = stretchesOf(points).filter(([from, to]) => lengthOf([from, to]) >= ROOM);
   const places = stretches.flatMap(([[x1, y1], [x2, y2]]) =>
@@ -49,20 +49,20 @@ export function countPlace(points: readonly Point[], taken: readonly Rectangle[]
   return places.find((place) => !taken.some((other) => overlap(place, other)));
 }
 
-/** On a shorter stretch a count would hide the arrow. */
+/** A count would hide a segment that is shorter. */
 const ROOM = 30;
 
 const lengthOf = ([[x1, y1], [x2, y2]]: Stretch): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);
 
 type Stretch = readonly [Point, Point];
 
-/** The long ones first. */
+/** Returns the segments of an arrow, longest first. */
 function stretchesOf(points: readonly Point[]): Stretch[] {
   const all = points.slice(1).map((point, index): Stretch => [points[index] ?? point, point]);
   return all.toSorted((one, other) => lengthOf(other) - lengthOf(one));
 }
 
-/** Where along a stretch a place is tried: its middle first, then further and further from it. */
+/** Relative positions along a segment, in the order in which they are tried: from the middle outwards. */
 const PARTS = [
   0.5,
   ...Array.from({ length: 18 }, (_, index) => (index + 1) / 40).flatMap((far) => [0.5 - far, 0.5 + far]),

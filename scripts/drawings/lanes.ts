@@ -1,9 +1,9 @@
-/** Arrows between boxes that stand one below the other: straight to a neighbour, else in lanes beside them. */
+/** Routes arrows between vertically stacked boxes: straight to a neighbour, else in lanes beside the boxes. */
 import type { Arrow, Item } from './content.ts';
 
 export type Point = readonly [number, number];
 
-/** A box in its place, counted from the corner of what is outermost. */
+/** A positioned box. The coordinates are relative to the corner of the outermost box. */
 export interface Box {
   readonly item: Item;
   readonly x: number;
@@ -12,27 +12,26 @@ export interface Box {
   readonly height: number;
 }
 
-/** An arrow with where it goes. */
 export interface Routed {
   readonly arrow: Arrow;
   readonly points: readonly Point[];
 }
 
-/** How high the head of a box is that has others inside. */
+/** Height of the header of a box with others inside. */
 export const HEAD = 28;
 const LANE = 7;
 
-/** What the lanes are beside: boxes, and how far those may be from each other that are neighbours. */
+/** The boxes beside which lanes are drawn. */
 interface Beside {
   readonly boxes: readonly Box[];
-  /** The box that all others are in, if there is one: it is left and reached inside, at its head. */
+  /** The box that contains all others, if any. Arrows touch it from inside, at its header. */
   readonly around?: string;
   readonly gap: number;
-  /** Where lanes begin, on the left and on the right. */
+  /** The x coordinates at which the lanes on the left and on the right start. */
   readonly edges: Point;
 }
 
-/** How much room the lanes take on either side, and the arrows once there is that room. */
+/** The widths of the lanes on either side, and the routed arrows. */
 export interface Lanes {
   readonly left: number;
   readonly right: number;
@@ -45,13 +44,13 @@ interface Hop {
   readonly to: Box;
 }
 
-/** The height at which arrows touch a box. */
+/** Returns the y coordinate at which arrows touch a box. */
 export const middle = ({ y, height, item }: Box): number => (item.inside.length > 0 ? y + HEAD / 2 : y + height / 2);
 
 const holds = (outer: Box, inner: Box): boolean =>
   outer !== inner && outer.x <= inner.x && outer.y <= inner.y && outer.y + outer.height >= inner.y + inner.height;
 
-/** Down goes on the right, up on the left. */
+/** Routes arrows that go down on the right, and arrows that go up on the left. */
 export function lanesBeside(
   { boxes, around, gap, edges: [leftEdge, rightEdge] }: Beside,
   arrows: readonly Arrow[],
@@ -86,7 +85,7 @@ function isNeighbour({ from, to }: Hop, most: number): boolean {
 
 const goesLeft = ({ from, to }: Hop): boolean => (to.y < from.y ? !holds(to, from) : holds(from, to));
 
-/** Which lane each takes: the innermost that is free from its beginning to its end, the short ones first. */
+/** Assigns each arrow the innermost lane that is free over its whole length, shortest arrows first. */
 function lanesOf(hops: readonly Hop[]): Map<Hop, number> {
   const span = ({ from, to }: Hop): Point => [
     Math.min(middle(from), middle(to)) - 5,
@@ -125,7 +124,7 @@ interface Way {
   readonly around: string | undefined;
 }
 
-/** Out of one box, along its lane, into the other. */
+/** Returns the points of an arrow that leaves a box, follows its lane and enters the other box. */
 function aside({ from, to }: Hop, x: number, { isLeft, around }: Way): Point[] {
   const edge = (box: Box) => (isLeft ? box.x : box.x + box.width);
   const atHead = (box: Box): Point[] => [[x, box.y + HEAD - 6]];

@@ -1,10 +1,9 @@
-/** Where the outermost boxes stand, and how the arrows between them go: laid out by ELK. */
+/** Lays out the outermost boxes and the arrows between them with ELK. */
 import elk, { type ElkExtendedEdge, type ElkNode, type ElkPort } from 'elkjs/lib/elk.bundled.js';
 import type { Card } from './cards.ts';
 import type { Arrow } from './content.ts';
 import { middle, type Point, type Routed } from './lanes.ts';
 
-/** Cards in their places. */
 export interface Outer {
   readonly width: number;
   readonly height: number;
@@ -43,7 +42,10 @@ const IN_COLUMNS = {
   'elk.layered.crossingMinimization.strategy': 'INTERACTIVE',
 };
 
-/** Lays cards out, from the left in their order where that is given, twice: which side an arrow leaves a card on is known once it is known where the other one stands. */
+/**
+ * Lays out cards, with `isInOrder` from left to right in the given order. Runs ELK twice, because the side of a card at which
+ * an arrow starts depends on the position of the other card.
+ */
 export async function outerOf(cards: readonly Card[], arrows: readonly Arrow[], isInOrder: boolean): Promise<Outer> {
   const legs = arrows.flatMap((arrow): Leg[] => {
     const [from, to] = [cardWith(cards, arrow.from), cardWith(cards, arrow.to)];
@@ -67,14 +69,14 @@ const cardWith = (cards: readonly Card[], box: string): Card | undefined =>
 
 type Seeds = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
-/** An end of an arrow at a box of a card, on one of its sides. */
+/** The point at which an arrow touches a side of a box. */
 interface End {
   readonly card: Card;
   readonly box: string;
   readonly side: Side;
 }
 
-/** A state by itself is left and reached on all of its sides. */
+/** Whether the card is a single state, which arrows may touch on all sides. */
 const isPlain = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
 const idOf = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
 const startOf = ({ arrow, from }: Leg, isBack: boolean): End => ({
@@ -88,10 +90,10 @@ const endOf = ({ arrow, to }: Leg, isBack: boolean): End => ({
   side: isBack ? 'EAST' : 'WEST',
 });
 
-/** It begins slowly: one for all. */
+/** A single instance for all drawings, because its start is slow. */
 const layouts = new elk.default();
 
-/** Without `isBack` arrows go from card to card, wherever they touch them. */
+/** Runs ELK. Without `isBack`, arrows connect cards without fixed ports. */
 function laidOut(
   cards: readonly Card[],
   legs: readonly Leg[],
@@ -132,7 +134,7 @@ function portHeight({ boxes }: Card, id: string): number {
   return box ? middle(box) : 0;
 }
 
-/** ELK leads it to the card; from there it goes on to the row. */
+/** Extends an arrow, which ELK routes to the edge of a card, to the row inside. */
 function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: Outer['places'], isBack: boolean): Point[] {
   const section = edge.sections?.[0];
   if (section === undefined) return [];
@@ -142,7 +144,7 @@ function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: Outer['places'], isBa
   return [...(begin ? [begin] : []), ...points, ...(end ? [end] : [])];
 }
 
-/** Where a row of a card begins or ends; undefined for the card itself. */
+/** Returns the point at the edge of a row, or undefined for the card itself. */
 function rowEdge({ card, box: id, side }: End, places: Outer['places']): Point | undefined {
   const box = card.boxes.find(({ item }) => item.id === id);
   const [x, y] = places.get(card.id) ?? [0, 0];

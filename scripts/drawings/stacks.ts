@@ -1,15 +1,15 @@
-/** Columns of cards, one below the other: for a chart that goes round, and would be too wide as one line. */
+/** Stacks cards in columns, for a chart that would be too wide as one row. */
 import { type Card, cardOf, widthOf } from './cards.ts';
 import type { Arrow, Item } from './content.ts';
 import { lanesBeside } from './lanes.ts';
 
 const GAP = 28;
-/** Room for the label of an arrow between them, of four lines. */
+/** Gap with space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** By so much a column may be higher than the highest, for that. */
+/** A column may exceed the highest one by this much to have wider gaps. */
 const ROOM = 24;
 
-/** Columns side by side: where the others are higher, a column has more room between its cards. */
+/** Lays out columns side by side. Lower columns have wider gaps between their cards. */
 export function columnsOf(columns: readonly (readonly Item[])[], arrows: readonly Arrow[]): Card[] {
   const close = columns.map((items, index) => stackOf(`column ${index}`, items, arrows, GAP));
   const height = Math.max(...close.map((card) => card.height));
@@ -20,7 +20,7 @@ export function columnsOf(columns: readonly (readonly Item[])[], arrows: readonl
   });
 }
 
-/** One column, as wide as its widest card. */
+/** Lays out one column, which is as wide as its widest card. */
 function stackOf(id: string, items: readonly Item[], arrows: readonly Arrow[], gap: number): Card {
   const least = Math.max(...items.map(widthOf));
   const widest = Math.max(...items.map((item) => cardOf(item, arrows, least).width));
@@ -35,7 +35,7 @@ function stackOf(id: string, items: readonly Item[], arrows: readonly Arrow[], g
   return { id, width: left + widest + right, height, boxes, inner: [...inner, ...routes] };
 }
 
-/** The cards one below the other, so far from the left. */
+/** Positions the cards of a column at the given x coordinate. */
 function placed(cards: readonly Card[], left: number, gap: number): Pick<Card, 'boxes' | 'inner' | 'height'> {
   const boxes: Card['boxes'][number][] = [];
   const inner: Card['inner'][number][] = [];

@@ -1,14 +1,14 @@
-/** Writes the drawings where the page asks for them, unless they are there already for the same sources. */
+/** Writes the drawings to the directory from which the page loads them, unless they are up to date. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Drawing } from '../../inspect/protocol.ts';
 import { drawAll } from './all.ts';
 
-/** What drawings are made from. */
+/** Files and directories on which the drawings depend. */
 const SOURCES = ['machines', 'show', 'scripts/drawings', 'web/model/chart', 'docs/conformance.md', 'package-lock.json'];
 
-/** Gives the drawings. */
+/** Returns the drawings, which are created if a source has changed. */
 export async function writeDrawings(root: string, directory: string): Promise<Drawing[]> {
   const digestFile = join(directory, 'digest.txt');
   const digest = digestOf(root);
@@ -21,7 +21,7 @@ export async function writeDrawings(root: string, directory: string): Promise<Dr
     writeFileSync(digestFile, digest);
   }
   const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
-  // They were written by this build, or one of the same sources.
+  // Safe cast: this build or one with the same sources wrote the files.
   return names.toSorted().map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Drawing);
 }
 

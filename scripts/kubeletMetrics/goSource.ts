@@ -62,7 +62,7 @@ interface GoPackage {
   readonly values: ReadonlyMap<string, { readonly tokens: readonly string[]; readonly file: GoFile }>;
 }
 
-/** By their directories, relative to the root of the source. */
+/** The packages by directory, relative to the root of the source. */
 export type GoPackages = ReadonlyMap<string, GoPackage>;
 
 /** Reads the package of a directory and all packages of Kubernetes that it imports, as built for Linux on amd64. */

@@ -37,7 +37,7 @@ export function kubeletMetrics(): KubeletMetric[] {
   return [...families].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, metric]) => metric);
 }
 
-/** Why the node does not expose a metric; undefined if it does. */
+/** Returns the reason why the node does not expose a metric, or undefined if it does. */
 export const reasonAgainst = (metric: Pick<KubeletMetric, 'name' | 'file'>): string | undefined =>
   reasons.find((reason) => patternsOf(reason).some((pattern) => matches(pattern, metric)))?.text;
 
@@ -56,7 +56,7 @@ function matches({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 }
 
-/** The patterns that a kubelet has no metric for, so that their reasons are out of date. */
+/** Returns the patterns that match no metric of a kubelet, so that their reasons are out of date. */
 export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
   return reasons

@@ -3,7 +3,7 @@
 export interface Reason {
   /** Names of metrics. A `*` at the end stands for any rest. */
   readonly names?: readonly string[];
-  /** Files whose metrics are meant, likewise. */
+  /** Files that declare the metrics. A `*` at the end stands for any rest. */
   readonly files?: readonly string[];
   readonly text: string;
 }

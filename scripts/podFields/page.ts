@@ -15,7 +15,7 @@ const SAME_AS: readonly (readonly [RegExp, string])[] = [
 export const specFields = (): string[] => fieldsBelow(podManifestSchema.shape.spec, '');
 
 function fieldsBelow(schema: z.core.SomeType, path: string): string[] {
-  // Every schema of zod is one of this union, which discriminates by `def.type`.
+  // Safe cast: every zod schema is in this union, which is discriminated by `def.type`.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'optional':
@@ -40,12 +40,12 @@ function fieldsBelow(schema: z.core.SomeType, path: string): string[] {
   }
 }
 
-/** The path of the entry that decides about a field; undefined if there is none. */
+/** Returns the path of the entry that applies to a field, or undefined if there is none. */
 export const entryFor = (path: string): string | undefined => ownEntryFor(path) ?? ownEntryFor(likeOthers(path));
 
 const likeOthers = (path: string): string => SAME_AS.reduce((like, [from, to]) => like.replace(from, to), path);
 
-/** An entry for the very path, or one for a part of the spec that it is in. */
+/** Returns the path itself if it has an entry, or else a parent whose entry covers all fields below it. */
 function ownEntryFor(path: string): string | undefined {
   if (treatments.has(path)) return path;
   const names = path.split('.');
@@ -76,7 +76,7 @@ they have a row of their own. Probes and hooks of init containers that are not s
 This page is written by \`npm run docs\`, from the schema and
 [scripts/podFields/treatments.ts](../scripts/podFields/treatments.ts). A field without a treatment fails a test.`;
 
-/** The whole page, as it is kept in docs/pod-fields.md. */
+/** Returns the contents of docs/pod-fields.md. */
 export function podFieldsPage(): string {
   const fields = specFields();
   const rows = [...treatments].map(([path, treatment]) => rowOf(path, treatment, fields));

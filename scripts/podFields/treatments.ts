@@ -16,7 +16,7 @@ const SCHEDULER = 'scheduler';
 export const API_SERVER = 'API server';
 const TAINT_EVICTION = 'taint eviction controller';
 
-/** Parts of a cluster that may stand in the place of a file. */
+/** Values of `by` that are parts of a cluster and not files. */
 export const CLUSTER_PARTS: ReadonlySet<string> = new Set([SCHEDULER, API_SERVER, TAINT_EVICTION]);
 
 const acts = (by: string, text: string): FieldTreatment => ({ treatment: 'takes effect', by, text });

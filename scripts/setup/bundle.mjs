@@ -5,7 +5,7 @@ import { runStep } from './runForeground.mjs';
 
 const dist = join(root, 'dist');
 
-/** Bundles the sources into dist/ when one of them is newer. Without a bundle the sources run as they are. */
+/** Rebuilds the bundle if a source file is newer. */
 export async function bundle() {
   if (isFresh()) return;
   say('building the bundle');

@@ -4,7 +4,7 @@ import { findProgram } from '../../host/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
-/** What only tests run: the check of the systemd unit, the shells that the command can complete words in, a browser. */
+/** Programs that only tests run, with their packages: for the systemd unit, the shell completions and the page. */
 const testPrograms = {
   'systemd-analyze': 'systemd',
   zsh: 'zsh',
@@ -14,9 +14,8 @@ const testPrograms = {
 };
 
 /**
- * Installs the Debian packages that a real container runtime needs and that are missing; for the tests also those of the
- * programs that only they run. It does so only as root on a host with apt-get; otherwise, and when it fails, the command
- * itself tells what it does without them.
+ * Installs missing Debian packages of the container runtime and, for the tests, those of programs that only tests run. Does
+ * nothing unless run as root on a host with apt-get; the command itself reports missing programs.
  */
 export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
@@ -34,7 +33,7 @@ export async function installDebianPackages({ forTests }) {
   if (!(await succeeds(aptGet, install))) say(`apt-get could not install ${missing.join(', ')}`);
 }
 
-/** A fresh container image comes without the lists of packages. */
+/** Whether the package lists exist, which a fresh container image does not have. */
 function hasLists() {
   const directory = '/var/lib/apt/lists';
   return existsSync(directory) && readdirSync(directory).some((name) => name.includes('_Packages'));

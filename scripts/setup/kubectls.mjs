@@ -7,22 +7,21 @@ import { unpackPrograms } from './unpackPrograms.mjs';
 const execute = promisify(execFile);
 const cache = join(root, '.cache/kubectl');
 
-/** The oldest and the newest that users of Debian have: by its release, the package that has it. */
+/** The package with kubectl in the oldest and the newest release of Debian that users have. */
 const packages = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
- * Fetches the kubectls that the tests use nodes with, each out of a release of Debian, wherever the host has its own
- * packages from: they are unpacked below .cache/kubectl and not installed. Those that are there are not fetched again.
- * What cannot be fetched is told; the tests fail then.
+ * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl without
+ * installing them. Existing ones are not downloaded again. A failure is only reported; the tests fail then.
  */
 export async function fetchKubectls() {
-  const all = await Promise.all(Object.keys(packages).map(fetched));
+  const all = await Promise.all(Object.keys(packages).map(fetchKubectl));
   say(`kubectl ${all.map(({ release, version }) => `${version ?? 'is missing'} (${release})`).join(', ')}`);
 }
 
-async function fetched(release) {
-  const there = await versionOf(release);
-  if (there !== undefined) return { release, version: there };
+async function fetchKubectl(release) {
+  const version = await versionOf(release);
+  if (version !== undefined) return { release, version };
   try {
     say(`fetching kubectl of ${release}`);
     await unpackPrograms({ release, name: packages[release], directory: join(cache, release) });
@@ -32,7 +31,7 @@ async function fetched(release) {
   return { release, version: await versionOf(release) };
 }
 
-/** Undefined where it is not there, or does not run. */
+/** Returns undefined if the program does not exist or does not run. */
 async function versionOf(release) {
   try {
     const { stdout } = await execute(join(cache, release, 'kubectl'), ['version', '--client'], { timeout: 10_000 });

@@ -6,14 +6,14 @@ import { runStep } from './runForeground.mjs';
 
 const stamp = join(root, 'node_modules/.statelet-lock');
 
-/** Installs the packages that package-lock.json names, unless those are there. Ends the process when that fails. */
+/** Installs the packages of package-lock.json unless they are installed. Exits if that fails. */
 export async function installNodePackages() {
   if (existsSync(node24) && readText(stamp) === lockHash()) return;
   say('installing the npm packages');
   const code = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
     cwd: root,
-    env: outsideEnvironment(),
-    // Standard output belongs to the command.
+    env: hostEnvironment(),
+    // Standard output is reserved for the command.
     stdio: ['ignore', 2, 2],
   });
   if (code !== 0) {
@@ -23,7 +23,7 @@ export async function installNodePackages() {
   stampNodePackages();
 }
 
-/** EventMessages that the packages that are there are those of package-lock.json. */
+/** Records that the installed packages are those of package-lock.json. */
 export function stampNodePackages() {
   writeFileSync(stamp, lockHash());
 }
@@ -38,8 +38,8 @@ function readText(file) {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** npm must not be run by the Node that it is about to replace, nor take our script's variables for its own. */
-function outsideEnvironment() {
+/** Returns an environment in which npm runs on the host's Node.js, which it does not replace, and without variables of this script. */
+function hostEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package)_/.test(name));
   const path = (process.env.PATH ?? '').split(':').filter((directory) => !directory.endsWith('node_modules/.bin'));
   return { ...Object.fromEntries(entries), PATH: path.join(':') };

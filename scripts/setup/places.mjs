@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 /** The directory of the package. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The Node that the package brings along. */
+/** The Node.js in the package's dependencies. */
 export const node24 = join(root, 'node_modules/node/bin/node');
 
-/** Says in one line on standard error what is being done. */
+/** Prints a line about the progress to standard error. */
 export function say(line) {
   process.stderr.write(`statelet: ${line}\n`);
 }

@@ -7,14 +7,14 @@ import { root, say } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
 const NODE = 'playground';
-/** As metrics-server does, in milliseconds. */
-const SCRAPE_MS = 15_000;
+/** The interval of metrics-server, in milliseconds. */
+const SCRAPE_INTERVAL_MS = 15_000;
 
-/** Runs a test API server and a node that belongs to it until Ctrl-C, and then ends all of it. Gives its exit code. */
+/** Runs a test API server and a node that has joined it until Ctrl-C. Returns the exit code of the node. */
 export async function playground(args) {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-playground-'));
   const server = await ApiServer.start(systemClock);
-  const { kubeconfig, close } = await server.serve({ scrapeEveryMs: SCRAPE_MS });
+  const { kubeconfig, close } = await server.serve({ scrapeEveryMs: SCRAPE_INTERVAL_MS });
   const ownFile = (name, text) => {
     const file = join(directory, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -23,27 +23,27 @@ export async function playground(args) {
   const nodes = ownFile('node.kubeconfig', kubeconfig({ name: `system:node:${NODE}`, groups: ['system:nodes'] }));
   const own = ownFile('kubeconfig', kubeconfig());
   process.stdout.write(introduction(own));
-  // On a terminal the table takes the place of that.
+  // On a terminal, the table covers the introduction.
   process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${own}`;
   const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifests);
   const places = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE];
   const [{ cluster }] = JSON.parse(kubeconfig()).clusters;
   const authorities = ownFile('ca.crt', Buffer.from(cluster['certificate-authority-data'], 'base64').toString());
-  // At any port: there may be a kubelet on the host.
+  // Use any free port, because a kubelet may run on the host.
   const serving = ['--client-ca-file', authorities, '--port', '0', '--healthz-port', '0'];
   const joining = ['--kubeconfig', nodes, ...serving];
   const code = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...places, ...joining, ...args]);
   server.close();
   await close();
   if (code === 0) rmSync(directory, { recursive: true });
-  else say(`the node has ended with ${code}; what may be left of it ends "statelet down --state-dir ${state}"`);
+  else say(`the node exited with ${code}; to stop what is left of it: statelet down --state-dir ${state}`);
   return code;
 }
 
 const introduction = (
   file,
-) => `A cluster of one node, to try things out; it is not for real workloads. Ctrl-C ends it with all its pods.
+) => `A cluster of one node for experiments, not for real workloads. Press Ctrl-C to stop it with all its pods.
 
   export KUBECONFIG=${file}
   kubectl apply -f ${join(root, 'examples/pods/web.yaml')}

@@ -4,14 +4,14 @@ import { constants } from 'node:os';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program on our terminal to its end and gives its exit code (128 + the signal that killed it). A signal that
- * we get is passed on; the terminal's Ctrl-C reaches it without us as well.
+ * Runs a program on this process's terminal. Returns its exit code, or 128 plus the signal that killed it. Signals are
+ * forwarded; the terminal sends Ctrl-C to the program anyway.
  */
 export async function runForeground(program, args, options) {
   return (await endOf(program, args, options)).code;
 }
 
-/** Runs one step of several likewise. What interrupts it ends us too, whatever it makes of that: no next one begins. */
+/** Runs one of several steps. A signal that interrupts it also stops this process, so that no further step starts. */
 export async function runStep(program, args, options) {
   const { code, interruption } = await endOf(program, args, options);
   if (interruption !== undefined) process.exit(128 + constants.signals[interruption]);

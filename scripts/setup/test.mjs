@@ -7,7 +7,7 @@ import { runStep } from './runForeground.mjs';
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}` };
 
-/** Runs every check and every test, and ends with their numbers in one line; gives the exit code. */
+/** Runs all checks and tests, and prints the totals in the last line. Returns the exit code. */
 export async function test(args) {
   const total = { passed: 0, failed: 0 };
   const add = ({ passed, failed }) => {
@@ -47,9 +47,9 @@ function howToRun(args) {
 async function jest(args) {
   say('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
-  // A signal ends the process before any `finally`.
+  // Remove the directory on exit, because a signal terminates the process before any `finally`.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  // The tests start a few hundred programs of this package: each of its modules is compiled once for all of them.
+  // The tests start this package's programs several hundred times, so share the compiled modules.
   const compiled = { NODE_COMPILE_CACHE: join(directory, 'compiled') };
   const picked = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
   const run = async (name, jestArgs) => {
@@ -120,7 +120,7 @@ function sayTimes(files) {
   for (const { name, ms } of slowest) say(`${seconds(ms).padStart(6)} ${name}`);
 }
 
-/** All that a check has to say goes to standard error: standard output has the numbers alone. */
+/** Redirects the output of checks to standard error, because standard output is reserved for the totals. */
 function shell(command, args = [], more = {}) {
   return runStep('/bin/sh', ['-c', command, 'sh', ...args], {
     cwd: root,

@@ -8,16 +8,16 @@ import { runStep } from './runForeground.mjs';
 const execute = promisify(execFile);
 
 /**
- * Fetches a package of a release of Debian, wherever the host has its own packages from, and unpacks its programs into a
- * directory. Nothing of it is installed: the host has no service of it.
+ * Downloads a package of a Debian release from the host's mirror, and unpacks its programs into a directory. The package is not
+ * installed, so none of its services run.
  */
 export async function unpackPrograms({ release, name, directory }) {
   const aptGet = await findProgram('apt-get');
-  if (aptGet === undefined) throw new Error('there is no apt-get');
+  if (aptGet === undefined) throw new Error('apt-get not found');
   const archive = await archiveOfHost(aptGet);
   mkdirSync(dirname(directory), { recursive: true });
   const work = mkdtempSync(join(dirname(directory), 'next-'));
-  // A signal ends the process before any `finally`.
+  // Clean up on exit, because a signal terminates the process before any `finally`.
   const clean = () => rmSync(work, { recursive: true, force: true });
   process.once('exit', clean);
   try {
@@ -38,12 +38,12 @@ export async function unpackPrograms({ release, name, directory }) {
 
 async function step(cwd, [program, ...args]) {
   const code = await runStep(program, args, { cwd, stdio: ['ignore', 2, 2] });
-  if (code !== 0) throw new Error(`${program} ${args.at(-1)} ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} ${args.at(-1)} exited with ${code}`);
 }
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Lists, cache and state of its own: what the host has installed plays no part, and nothing of it changes. */
+/** Options that isolate apt from the host's lists, cache and installed packages. */
 const optionsFor = (work) =>
   [
     `Dir::Etc::SourceList=${join(work, 'sources.list')}`,
@@ -56,7 +56,7 @@ const optionsFor = (work) =>
     'Acquire::http::Timeout=60',
   ].flatMap((option) => ['-o', option]);
 
-/** Where the host has the packages of its own release from. */
+/** Returns the URL of the mirror from which the host gets its own packages. */
 async function archiveOfHost(aptGet) {
   const format = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
   const { stdout } = await execute(aptGet, ['indextargets', '--format', format, 'Created-By: Packages']);

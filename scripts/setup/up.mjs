@@ -4,11 +4,11 @@ import { runForeground } from './runForeground.mjs';
 
 const sources = ['--pod-manifest-path', '--config'];
 
-/** Runs the node over the examples, unless the arguments name other pods. Gives its exit code. */
+/** Runs a node with the example pods, unless the arguments select other pods. Returns its exit code. */
 export function up(args) {
   const named = args.some((arg) => sources.includes(arg.split('=')[0]));
   const pods = named ? [] : ['--pod-manifest-path', join(root, 'examples/pods')];
-  // npm changes into the package; a user's relative paths begin where the user is.
+  // npm changes the working directory, but the user's relative paths refer to the original one.
   const cwd = process.env.INIT_CWD ?? process.cwd();
   return runForeground(join(root, 'cli/statelet.sh'), ['up', ...pods, ...args], { cwd });
 }

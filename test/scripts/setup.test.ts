@@ -271,7 +271,7 @@ describe('npm test', () => {
       await apt('case "$*" in *kubernetes-client) exit 100 ;; esac;');
       const { err, out } = await finished(setup('test'));
       expect(err).toMatch(
-        /statelet: kubectl of bookworm could not be fetched: .*apt-get kubernetes-client ended with 100\n/,
+        /statelet: kubectl of bookworm could not be fetched: .*apt-get kubernetes-client exited with 100\n/,
       );
       expect(err).toContain('statelet: kubectl is missing (bookworm), v1.99.0 (sid)\n');
       expect(out).toBe('6 passed, 1 failed\n');
@@ -281,7 +281,7 @@ describe('npm test', () => {
     test('and that Prometheus could not be fetched', async () => {
       await apt('case "$*" in *prometheus) exit 100 ;; esac;');
       const { err, out } = await finished(setup('test'));
-      expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus ended with 100\n/);
+      expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus exited with 100\n/);
       expect(out).toBe('6 passed, 1 failed\n');
       expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl']);
     });
