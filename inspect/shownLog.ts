@@ -39,8 +39,8 @@ export async function readShownLog({ pod, container, places, ...reading }: LogPa
   try {
     const logged = selectRun(pod, container);
     const { run } = logged;
-    const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
-    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await readLastLines(place, reading)) };
+    const location = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
+    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await readLastLines(location, reading)) };
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
     return { isRunning: false, lines: [], note: error.message };

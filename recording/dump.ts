@@ -33,8 +33,8 @@ function mergeRanges(members: readonly Member[]): ReadonlyMap<string, readonly R
   const ranges = new Map<string, Range[]>();
   for (const { file, offset, size } of members) {
     const fileRanges = ranges.get(file) ?? [];
-    const last = fileRanges.at(-1);
-    if (last?.to === offset) fileRanges[fileRanges.length - 1] = { ...last, to: offset + size };
+    const lastRange = fileRanges.at(-1);
+    if (lastRange?.to === offset) fileRanges[fileRanges.length - 1] = { ...lastRange, to: offset + size };
     else fileRanges.push({ file, from: offset, to: offset + size });
     ranges.set(file, fileRanges);
   }
@@ -54,10 +54,10 @@ async function* readRanges(files: ReadonlyMap<string, readonly Range[]>): AsyncG
 
 async function* readRange(handle: FileHandle, { file, from, to }: Range): AsyncGenerator<Uint8Array> {
   for (let offset = from; offset < to; offset += READ_BYTES) {
-    const wanted = Math.min(READ_BYTES, to - offset);
-    const bytes = await readAt(handle, offset, wanted);
+    const size = Math.min(READ_BYTES, to - offset);
+    const bytes = await readAt(handle, offset, size);
     // A gap before the members that follow would look like a torn write.
-    if (bytes.length < wanted) throw new RecordingError(`${file}: became shorter while it was read`);
+    if (bytes.length < size) throw new RecordingError(`${file}: became shorter while it was read`);
     yield bytes;
   }
 }

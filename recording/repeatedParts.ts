@@ -136,11 +136,11 @@ export function withRepeats({ value, shared }: WithoutRepeats): unknown {
 
 /** Finds the non-empty objects that occur more than once. */
 function* findRepeated(value: unknown): Generator<void, ReadonlySet<object>> {
-  const seen = new Set<object>();
+  const visited = new Set<object>();
   const repeated = new Set<object>();
   /** Records an object. Returns whether it is seen for the first time. */
   const isNew = (node: Plain | readonly unknown[]): boolean => {
-    if (!seen.has(node)) return seen.add(node) === seen;
+    if (!visited.has(node)) return visited.add(node) === visited;
     if (Object.keys(node).length > 0) repeated.add(node);
     return false;
   };

@@ -63,8 +63,8 @@ class StoryFormatter {
     if (line?.kind === 'began') this.#isForeign = false;
     if (this.#isForeign) return undefined;
     if (line === undefined) return `? ${kindOf(json)}`;
-    const said = line.at > until ? undefined : this.#formatLine(line);
-    return said === undefined ? undefined : withTimestamp(line.at, said);
+    const formatted = line.at > until ? undefined : this.#formatLine(line);
+    return formatted === undefined ? undefined : withTimestamp(line.at, formatted);
   }
 
   /** The lines that follow are skipped up to the next segment header that this version can read. */

@@ -39,15 +39,15 @@ export async function stretchesOf(file: RecordingFile): Promise<readonly Stretch
     if (member.begins === 'no') continue;
     const beginning = { member: index, at: member.at };
     const present = stretches.at(-1);
-    const last = present?.end === undefined ? present : undefined;
+    const openStretch = present?.end === undefined ? present : undefined;
     // A header inside a file continues the previous segment.
-    const header = last && member.begins === 'again' ? last.header : await summaryAt(file, index);
+    const header = openStretch && member.begins === 'again' ? openStretch.header : await summaryAt(file, index);
     if (header === undefined) {
       // The members that follow do not continue the previous stretch.
-      if (last) last.end = index;
-    } else if (last && (header === last.header || continuesStretch(last.header, header)))
-      last.beginnings.push(beginning);
-    else stretches.push({ header: header, beginnings: [beginning] });
+      if (openStretch) openStretch.end = index;
+    } else if (openStretch && (header === openStretch.header || continuesStretch(openStretch.header, header)))
+      openStretch.beginnings.push(beginning);
+    else stretches.push({ header, beginnings: [beginning] });
   }
   return stretches.map(({ header: { life, machines, versions, foreign }, beginnings, end: cut }, index) => {
     const end = cut ?? stretches[index + 1]?.beginnings[0]?.member ?? file.members.length;

@@ -139,10 +139,10 @@ async function* parseLines(
 
 /** Returns a client of the agent that listens at `path`. The default timeout for each part of a response is 10 s. */
 export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = {}): AgentClient {
-  const place = { ...options, path };
+  const requestTarget = { ...options, path };
   const requestBody = async (resource: string, accept: string, more?: RequestOptions) => {
-    const { response } = await sendRequest(place, resource, accept, more);
-    const text = await readText(place, response);
+    const { response } = await sendRequest(requestTarget, resource, accept, more);
+    const text = await readText(requestTarget, response);
     if (response.statusCode !== 200) throw failureOf(text);
     return text;
   };
@@ -153,20 +153,20 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
     post: async (resource, sent) =>
       JSON.parse(await requestBody(resource, 'application/json', { body: JSON.stringify(sent) })),
     bytes: async (resource) => {
-      const { response } = await sendRequest(place, resource, 'application/gzip');
-      if (response.statusCode !== 200) throw failureOf(await readText(place, response));
-      return { parts: readChunks(place, response), headers: response.headers };
+      const { response } = await sendRequest(requestTarget, resource, 'application/gzip');
+      if (response.statusCode !== 200) throw failureOf(await readText(requestTarget, response));
+      return { parts: readChunks(requestTarget, response), headers: response.headers };
     },
     watch: async (resource, signal) => {
       const { response, disableTimeout: endLimit } = await sendRequest(
-        place,
+        requestTarget,
         `${resource}?watch=true`,
         'application/json',
         { signal },
       );
-      if (response.statusCode !== 200) throw failureOf(await readText(place, response));
+      if (response.statusCode !== 200) throw failureOf(await readText(requestTarget, response));
       endLimit();
-      return parseLines(place, response, signal);
+      return parseLines(requestTarget, response, signal);
     },
   };
 }

@@ -85,8 +85,8 @@ async function explainTarget(
   if (!explanation) {
     const [elsewhere] = findPodsByName(name, agent.pods());
     const suggestion = () => nearestPod(name, { node, namespace }, pods, problems);
-    const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : suggestion();
-    return notFound(name, problemsOf(name, { node, namespace }, problems), meant);
+    const advice = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : suggestion();
+    return notFound(name, problemsOf(name, { node, namespace }, problems), advice);
   }
   const place = { node, namespace: explanation.namespace };
   return {

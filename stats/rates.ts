@@ -46,10 +46,10 @@ export class Rates {
   rateOf(key: string, { usedNs, at }: Counter, createdAgoMs?: number): number | undefined {
     this.#current.set(key, { usedNs, at });
     if (this.#previous === undefined) return undefined;
-    const before = this.#previous.get(key) ?? this.#counterAtCreation(at, createdAgoMs);
-    const elapsedMs = before === undefined ? 0 : at - before.at;
-    if (before === undefined || elapsedMs <= 0 || usedNs < before.usedNs) return undefined;
-    return Math.trunc(((usedNs - before.usedNs) / (elapsedMs * NS_IN_MS)) * NS_IN_S);
+    const previous = this.#previous.get(key) ?? this.#counterAtCreation(at, createdAgoMs);
+    const elapsedMs = previous === undefined ? 0 : at - previous.at;
+    if (previous === undefined || elapsedMs <= 0 || usedNs < previous.usedNs) return undefined;
+    return Math.trunc(((usedNs - previous.usedNs) / (elapsedMs * NS_IN_MS)) * NS_IN_S);
   }
 
   /**

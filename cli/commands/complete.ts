@@ -52,8 +52,8 @@ export async function complete(program: Command, words: readonly string[], ask: 
   const [typed = ''] = words.slice(-1);
   // bash splits --flag=value at the =, which becomes a word.
   const before = words.slice(0, -1).filter((word) => word !== '=');
-  const last = typed === '=' ? '' : typed;
-  const [, flag, current = last] = /^(--[\w-]+=)(.*)$/.exec(last) ?? [];
+  const lastWord = typed === '=' ? '' : typed;
+  const [, flag, current = lastWord] = /^(--[\w-]+=)(.*)$/.exec(lastWord) ?? [];
   const precedingWords = flag === undefined ? before : [...before, flag.slice(0, -1)];
   const { command, rest } = commandOf(program, precedingWords);
   if (command === program) {

@@ -45,9 +45,9 @@ export class TerminalText {
 
   #sanitize(text: string): string {
     // Splitting by a group puts the allowed sequences at the odd indices.
-    const parts = text.split(ALLOWED_SEQUENCE).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
-    for (const { part, isAllowed } of parts) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
-    return parts.map(({ part, isAllowed }) => (isAllowed ? part : printable(part))).join('');
+    const segments = text.split(ALLOWED_SEQUENCE).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
+    for (const { part, isAllowed } of segments) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
+    return segments.map(({ part, isAllowed }) => (isAllowed ? part : printable(part))).join('');
   }
 
   #applySequence(sequence: string): void {

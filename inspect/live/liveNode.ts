@@ -81,11 +81,11 @@ function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explana
   const explanation = agent.explain(uid, logs);
   if (explanation === undefined) return undefined;
   const { name: node, problems, warnings } = agent.node();
-  const place = { node, namespace: explanation.namespace };
+  const scope = { node, namespace: explanation.namespace };
   return {
     ...explanation,
-    manifestProblems: problemsOf(explanation.name, place, problems),
-    manifestWarnings: problemsOf(explanation.name, place, warnings),
+    manifestProblems: problemsOf(explanation.name, scope, problems),
+    manifestWarnings: problemsOf(explanation.name, scope, warnings),
   };
 }
 

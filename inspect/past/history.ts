@@ -144,9 +144,9 @@ export class History {
 
 /** Returns the time of the last line. */
 async function lastRecordedTime(file: RecordingFile): Promise<number> {
-  const last = file.members.at(-1);
-  const lines = last ? ((await linesIn(file, last)) ?? []) : [];
-  return Math.max(last?.at ?? 0, readLine(lines.at(-1) ?? '')?.at ?? 0);
+  const lastMember = file.members.at(-1);
+  const lines = lastMember ? ((await linesIn(file, lastMember)) ?? []) : [];
+  return Math.max(lastMember?.at ?? 0, readLine(lines.at(-1) ?? '')?.at ?? 0);
 }
 
 function seenSince(stretches: readonly Stretch[], at: number): number {

@@ -61,10 +61,12 @@ export class Reel {
   }
 
   #changedPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {
-    const before = this.#previous.pods;
+    const previousPods = this.#previous.pods;
     const pods = agent.pods().map((pod) => this.#pods.rowOf(pod, at));
     this.#previous.pods = pods;
-    return before?.length === pods.length && pods.every((pod, index) => pod === before[index]) ? undefined : pods;
+    return previousPods?.length === pods.length && pods.every((pod, index) => pod === previousPods[index])
+      ? undefined
+      : pods;
   }
 
   #changedNode(agent: NodeAgent): ShownNode | undefined {

@@ -87,8 +87,8 @@ export class Reels {
     player.agent.subscribe(touched.markPods);
     const reel = new Reel(stretch.versions.statelet);
     try {
-      const last = file.members.slice(beginning.member, stretch.end).findLast(({ at }) => at <= moment);
-      const from = Math.max(beginning.at, last?.at ?? beginning.at);
+      const lastMember = file.members.slice(beginning.member, stretch.end).findLast(({ at }) => at <= moment);
+      const from = Math.max(beginning.at, lastMember?.at ?? beginning.at);
       if (from > beginning.at) await player.playTo(from - 1, file, stretch, () => {});
       touched.take();
       reel.addState(player.agent, from);

@@ -54,11 +54,11 @@ export class StatelyFollower {
   #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;
     const slice = this.#takeSlice();
-    const last = slice.pop();
-    if (last === undefined) return;
+    const lastItem = slice.pop();
+    if (lastItem === undefined) return;
     this.#isSending = true;
     for (const text of slice) this.#socket.send(text);
-    this.#socket.send(last, () => void nextTurn().then(() => this.#continueSending()));
+    this.#socket.send(lastItem, () => void nextTurn().then(() => this.#continueSending()));
   }
 
   #continueSending(): void {

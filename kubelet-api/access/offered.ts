@@ -74,8 +74,8 @@ export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lower = name.toLowerCase();
     if (lower === 'authorization') continue;
-    const left = lower === 'sec-websocket-protocol' ? withoutTokens(value) : value;
-    if (left !== '' || value === '') remainingHeaders.push(name, left);
+    const remainingTokens = lower === 'sec-websocket-protocol' ? withoutTokens(value) : value;
+    if (remainingTokens !== '' || value === '') remainingHeaders.push(name, remainingTokens);
   }
   rawHeaders.splice(0, rawHeaders.length, ...remainingHeaders);
   delete headers.authorization;

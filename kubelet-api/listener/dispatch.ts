@@ -76,10 +76,10 @@ const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolea
 async function callRoute(
   found: Extract<PathMatch, { readonly kind: 'fixed' | 'route' }>,
   { request, response, upgrade, signal }: IncomingExchange,
-  known: { readonly url: URL; readonly caller: Caller },
+  authenticated: { readonly url: URL; readonly caller: Caller },
 ): Promise<void> {
   if (found.kind === 'fixed') sendText(response, found.answer);
-  else await found.route.answer({ request, response, signal, ...known, ...(upgrade ? { upgrade } : {}) });
+  else await found.route.answer({ request, response, signal, ...authenticated, ...(upgrade ? { upgrade } : {}) });
 }
 
 const NOT_FOUND: TextResponse = { code: 404, text: '404 page not found\n', headers: NOSNIFF };

@@ -107,9 +107,11 @@ async function bind(address: Address, options: Parameters<typeof serve>[1]): Pro
     return await serve(address, options);
   } catch (cause) {
     const { host, port } = address;
-    const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const hostAndPort = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const isTaken = errorCode(cause) === 'EADDRINUSE';
-    const why = isTaken ? `${place} is in use by another process` : `cannot listen on ${place}: ${messageOf(cause)}`;
+    const why = isTaken
+      ? `${hostAndPort} is in use by another process`
+      : `cannot listen on ${hostAndPort}: ${messageOf(cause)}`;
     throw new NodeFailure('AddressUnusable', why, { cause });
   }
 }

@@ -112,9 +112,9 @@ export class Paths {
 
   #addRoute(route: Route, { debugging: isOn }: EnabledFeatures): void {
     const tree = route.tree.replace(/\/$/, '');
-    const place = PATH_RULES.get(tree) ?? EXACT;
-    if (place.isDebugging && !isOn) return;
-    this.#entries.set(tree, { methods: route.methods, ...place, tree, route } as PathEntry);
+    const rule = PATH_RULES.get(tree) ?? EXACT;
+    if (rule.isDebugging && !isOn) return;
+    this.#entries.set(tree, { methods: route.methods, ...rule, tree, route } as PathEntry);
   }
 
   /** Returns the entry with the longest matching path. */

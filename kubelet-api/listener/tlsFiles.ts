@@ -83,13 +83,13 @@ export class TlsFiles {
   }
 
   async #checkFiles(): Promise<void> {
-    const before = this.#material;
+    const previous = this.#material;
     try {
       const material = await this.#read();
       this.#problem = '';
-      if (material.cert === before.cert && material.key === before.key && material.ca === before.ca) return;
+      if (material.cert === previous.cert && material.key === previous.key && material.ca === previous.ca) return;
       this.#applyMaterial(material);
-      this.#onChange(material, material.ca !== before.ca);
+      this.#onChange(material, material.ca !== previous.ca);
     } catch (error) {
       const problem = messageOf(error);
       if (problem !== this.#problem) this.#options.onProblem(problem);

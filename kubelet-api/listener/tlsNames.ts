@@ -66,8 +66,8 @@ type TlsNames = Pick<
 >;
 
 export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): TlsNames {
-  const named = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
-  const suites = named.flatMap((name) => SUITES.get(name) ?? []);
+  const names = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
+  const suites = names.flatMap((name) => SUITES.get(name) ?? []);
   const version = VERSIONS.get(minVersion) ?? 'TLSv1.2';
   // OpenSSL offers obsolete versions only at security level 0, so lower the level if the user selects one.
   const level = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];

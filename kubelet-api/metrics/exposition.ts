@@ -34,20 +34,20 @@ const CHUNK_LENGTH = 64 * 1024;
 
 /** Formats the families in chunks of about 64 KiB. Each takes less than a millisecond, so other work can run in between. */
 export function* expositionChunks(families: Iterable<Family>): Generator<string> {
-  let text = '';
+  let chunk = '';
   for (const family of families) {
     let hasHeader = false;
     for (const sample of family.samples) {
-      if (!hasHeader) text += headerOf(family);
+      if (!hasHeader) chunk += headerOf(family);
       hasHeader = true;
-      text += lineOf(family.name, sample);
-      if (text.length >= CHUNK_LENGTH) {
-        yield text;
-        text = '';
+      chunk += lineOf(family.name, sample);
+      if (chunk.length >= CHUNK_LENGTH) {
+        yield chunk;
+        chunk = '';
       }
     }
   }
-  if (text !== '') yield text;
+  if (chunk !== '') yield chunk;
 }
 
 const headerOf = ({ name, help, type }: Family): string =>

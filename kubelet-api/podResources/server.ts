@@ -76,9 +76,9 @@ function answered(answer: () => Buffer, { done, failed }: Answering): void {
 class NotFound extends Error {}
 
 function podAsked(pods: readonly Pod[], { name, namespace }: PodAsked): Pod {
-  const found = pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
-  if (found === undefined) throw new NotFound(`pod ${name} in namespace ${namespace} not found`);
-  return found;
+  const match = pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  if (match === undefined) throw new NotFound(`pod ${name} in namespace ${namespace} not found`);
+  return match;
 }
 
 /** Lists the sidecar containers first, then the others. */

@@ -5,8 +5,8 @@ import type { StreamTarget } from './target.ts';
 
 /** Prefers a pod that is not being deleted, because several pods may share the name. */
 export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
-  const found = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
-  const pod = found.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? found.at(-1);
+  const matches = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  const pod = matches.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? matches.at(-1);
   if (pod === undefined) throw new Refusal(404, 'pod does not exist');
   return pod;
 }

@@ -51,14 +51,14 @@ interface DialResult {
 
 async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<DialResult> {
   const limit = startTimeLimit(DIAL_TIMEOUT_MS);
-  const asked = createRequest(upgrade, place);
-  const drop = () => asked.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
-  const leave = () => asked.destroy();
+  const request = createRequest(upgrade, place);
+  const drop = () => request.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
+  const leave = () => request.destroy();
   limit.signal.addEventListener('abort', drop);
   signal.addEventListener('abort', leave);
   try {
     signal.throwIfAborted();
-    return await awaitResponse(asked);
+    return await awaitResponse(request);
   } catch (error) {
     throw errorLine(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
   } finally {
@@ -72,7 +72,7 @@ const runtimeConnections = new ResetWatch();
 
 function createRequest({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
   const host = place.hostname.replaceAll(/[[\]]/g, '');
-  const asked = ask(place, {
+  const runtimeRequest = ask(place, {
     method: request.method,
     agent: false,
     setHost: false,
@@ -84,8 +84,8 @@ function createRequest({ request, response: { socket } }: Upgrade, place: URL): 
     },
   });
   for (const [name, values] of headersFor(request, request.socket?.remoteAddress ?? socket?.remoteAddress))
-    asked.setHeader(name, values);
-  return asked;
+    runtimeRequest.setHeader(name, values);
+  return runtimeRequest;
 }
 
 /** Headers that apply to the client's connection only. */
@@ -104,12 +104,12 @@ function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, st
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();
     if (CONNECTION_HEADERS.has(key)) continue;
-    const known = headers.get(key) ?? { name, values: [] };
-    known.values.push(value);
-    headers.set(key, known);
+    const existing = headers.get(key) ?? { name, values: [] };
+    existing.values.push(value);
+    headers.set(key, existing);
   }
-  const before = headers.get(FORWARDED)?.values ?? [];
-  headers.set(FORWARDED, { name: 'X-Forwarded-For', values: [[...before, from].join(', ')] });
+  const forwarded = headers.get(FORWARDED)?.values ?? [];
+  headers.set(FORWARDED, { name: 'X-Forwarded-For', values: [[...forwarded, from].join(', ')] });
   headers.set('content-length', { name: 'Content-Length', values: ['0'] });
   return new Map([...headers.values()].map(({ name, values }) => [name, values]));
 }

@@ -100,8 +100,8 @@ const requestExecUrl: UrlRequest = async ({ pods, cri }, { url, signal }) => {
   const containerId = await runningContainerId({ cri, signal }, pod, target.container);
   if (containerId === undefined) throw new Refusal(500, notFound(target));
   const cmd = url.searchParams.getAll('command');
-  const asked = cri.exec({ containerId, cmd, ...streams }, { signal });
-  return { target, url: (await asked.catch(throwRefusal)).url };
+  const response = cri.exec({ containerId, cmd, ...streams }, { signal });
+  return { target, url: (await response.catch(throwRefusal)).url };
 };
 
 interface Asking {
@@ -135,8 +135,8 @@ const requestAttachUrl: UrlRequest = async ({ pods, cri }, { url, signal }) => {
   if (uid !== undefined && uid !== pod.metadata.uid) throw new Refusal(500, `pod ${fullName(pod)} not found`);
   if (spec === undefined) throw containerMissing;
   const tty = spec.tty ?? false;
-  const asked = cri.attach({ containerId, stdin, stdout, stderr, tty }, { signal });
-  return { target, url: (await asked.catch(throwRefusal)).url };
+  const response = cri.attach({ containerId, stdin, stdout, stderr, tty }, { signal });
+  return { target, url: (await response.catch(throwRefusal)).url };
 };
 
 const requestPortForwardUrl: UrlRequest = async ({ pods, cri }, { url, request, signal }) => {
@@ -150,8 +150,8 @@ const requestPortForwardUrl: UrlRequest = async ({ pods, cri }, { url, request, 
   const newest = items.toSorted((one, other) => Number(other.createdAt - one.createdAt))[0];
   if (newest === undefined || items.every(({ state }) => state !== PodSandboxState.SANDBOX_READY))
     throw new Refusal(500, `pod not found (${JSON.stringify(fullName(pod))})`);
-  const asked = cri.portForward({ podSandboxId: newest.id, port }, { signal });
-  return { target, url: (await asked.catch(throwRefusal)).url };
+  const response = cri.portForward({ podSandboxId: newest.id, port }, { signal });
+  return { target, url: (await response.catch(throwRefusal)).url };
 };
 
 /** Runs a command to completion and responds with its stdout followed by its stderr (`RunInContainer`). */

@@ -34,8 +34,8 @@ const isLarge = (item: Item): boolean => {
 };
 
 /** Returns the minimum width of an outermost box without its lanes. */
-export function widthOf(item: Item): number {
-  if (item.inside.length > 0) return Math.max(needOf(item), 132);
+export function minCardWidth(item: Item): number {
+  if (item.inside.length > 0) return Math.max(minContentWidth(item), 132);
   const name = sansWidth(item.label, NAME);
   if (!isLarge(item)) return Math.max(name + 20 + MARK + STAY, 80);
   const waits = sansWidth(`waits for ${metaOf(item).waitsFor}`, 11) + 28;
@@ -45,32 +45,32 @@ export function widthOf(item: Item): number {
 /** Lays out an outermost box. `atLeast` is a minimum width, with which boxes are aligned. */
 export function cardOf(item: Item, arrows: readonly Arrow[], atLeast = 0): Card {
   const { id } = item;
-  const width = Math.max(widthOf(item), atLeast);
+  const width = Math.max(minCardWidth(item), atLeast);
   if (item.inside.length === 0) {
     const height = isLarge(item) ? LARGE.height : 32;
     return { id, width, height, boxes: [{ item, x: 0, y: 0, width, height }], inner: [] };
   }
   const isInside = (box: string) => rows.some((each) => each.item.id === box);
   const rows = rowsOf(item, { x: 0, y: 0, width });
-  const own = arrows.filter(
+  const innerArrows = arrows.filter(
     ({ from, to }) => isInside(from) && isInside(to) && !from.endsWith('*') && !to.endsWith('*'),
   );
-  const { left, right } = lanesBeside({ ...beside(rows, id), edges: [0, 0] }, own);
-  const inner = Math.max(width - left - right, widthOf(item));
+  const { left, right } = lanesBeside({ ...beside(rows, id), edges: [0, 0] }, innerArrows);
+  const inner = Math.max(width - left - right, minCardWidth(item));
   const [card, ...below] = rowsOf(item, { x: 0, y: 0, width: inner });
   if (card === undefined) return { id, width, height: 0, boxes: [], inner: [] };
   const boxes = [{ ...card, width: inner + left + right }, ...below.map((box) => ({ ...box, x: box.x + left }))];
   const edges = [left + PAD - 2, left + inner - PAD + 2] as const;
-  const { routes } = lanesBeside({ ...beside(boxes, id), edges }, own);
+  const { routes } = lanesBeside({ ...beside(boxes, id), edges }, innerArrows);
   return { id, width: inner + left + right, height: card.height, boxes, inner: routes };
 }
 
 const beside = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
 
 /** Returns the minimum width for the contents of a box. */
-function needOf(item: Item): number {
-  const own = sansWidth(item.label, NAME) + 20 + MARK + STAY;
-  return Math.max(own, ...item.inside.map((each) => needOf(each) + 2 * PAD));
+function minContentWidth(item: Item): number {
+  const ownWidth = sansWidth(item.label, NAME) + 20 + MARK + STAY;
+  return Math.max(ownWidth, ...item.inside.map((each) => minContentWidth(each) + 2 * PAD));
 }
 
 /** Returns a box of the given position and width, and all boxes inside it. */

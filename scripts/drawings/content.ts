@@ -43,27 +43,27 @@ export function contentOf(machine: AnyStateMachine, region?: Region): Content {
     contains: (state) => region === undefined || regionOf(machine, state) === region,
     mainPath: region && mainPathOf(machine, region),
   };
-  const items = merged(childrenOf(machine.root).flatMap((node) => itemsOf(node, scope)));
-  const shownAs = namesIn(items);
+  const items = withUniqueLabels(childrenOf(machine.root).flatMap((node) => itemsOf(node, scope)));
+  const boxOfState = mapStatesToBoxes(items);
   const arrows = new Map<string, Arrow>();
   const exits: Way[] = [];
   for (const way of waysOf(machine)) {
-    if (way.to === undefined || (way.from !== '' && !hasPartIn(way.from, shownAs))) continue;
-    const ends = way.from === '' ? [] : endsOf(machine, way.from, way.to, shownAs);
+    if (way.to === undefined || (way.from !== '' && !hasPartIn(way.from, boxOfState))) continue;
+    const ends = way.from === '' ? [] : endsOf(machine, way.from, way.to, boxOfState);
     if (ends.length === 0) exits.push(way);
     for (const [from, to] of ends) {
-      const known = arrows.get(`${from} ${to}`);
-      arrows.set(`${from} ${to}`, { from, to, ways: [...(known?.ways ?? []), way] });
+      const existing = arrows.get(`${from} ${to}`);
+      arrows.set(`${from} ${to}`, { from, to, ways: [...(existing?.ways ?? []), way] });
     }
   }
   return { items, arrows: [...arrows.values()].filter(({ from, to }) => from !== to), exits };
 }
 
 /** Labels a state with its full path if another state in the drawing has the same name. */
-function merged(items: readonly Item[]): Item[] {
+function withUniqueLabels(items: readonly Item[]): Item[] {
   const labels = items.map(({ label }) => label);
-  const isOften = (label: string) => labels.filter((each) => each === label).length > 1;
-  return items.map((item) => (isOften(item.label) ? { ...item, label: item.id } : item));
+  const isAmbiguous = (label: string) => labels.filter((each) => each === label).length > 1;
+  return items.map((item) => (isAmbiguous(item.label) ? { ...item, label: item.id } : item));
 }
 
 /** Returns the boxes of a state in scope. The children of a state without a box have their own boxes. */
@@ -99,11 +99,11 @@ function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isIn: (s
 }
 
 /** Maps each state to the box that represents it. */
-function namesIn(items: readonly Item[]): Map<string, string> {
+function mapStatesToBoxes(items: readonly Item[]): Map<string, string> {
   return new Map(
     items.flatMap(({ id, inside, holds }) => [
       ...(holds ? holds.map((state) => [state, id] as const) : [[id, id] as const]),
-      ...namesIn(inside),
+      ...mapStatesToBoxes(inside),
     ]),
   );
 }

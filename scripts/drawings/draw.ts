@@ -10,7 +10,7 @@ import { type Card, cardOf } from './cards.ts';
 import { type Content, contentOf, type Item } from './content.ts';
 import { countPlace, labelPlace, type Rectangle } from './labels.ts';
 import { type Box, HEAD, type Routed } from './lanes.ts';
-import { type Outer, outerOf } from './outer.ts';
+import { layOutCards, type OuterLayout } from './outer.ts';
 import { columnsOf } from './stacks.ts';
 
 const LABEL = { font: 10.5, line: 14 };
@@ -25,8 +25,8 @@ export async function draw(machine: AnyStateMachine, rules: readonly ShownRule[]
         content.arrows,
       )
     : content.items.map((item) => cardOf(item, content.arrows));
-  const outer = await outerOf(cards, content.arrows.filter(isBetween(cards)), columns !== undefined);
-  const describe = describing(machine);
+  const outer = await layOutCards(cards, content.arrows.filter(isBetween(cards)), columns !== undefined);
+  const describe = createDescriber(machine);
   const states = cards.flatMap((card) => card.boxes.map((box) => drawnState(box, placeOf(outer, card), describe)));
   const used = new Set(states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules));
   return {
@@ -62,7 +62,7 @@ const isBetween = (cards: readonly Card[]) => {
   return ({ from, to }: { from: string; to: string }) => cardOfBox.get(from) !== cardOfBox.get(to);
 };
 
-const placeOf = ({ places }: Outer, { id }: Card) => places.get(id) ?? [0, 0];
+const placeOf = ({ positions }: OuterLayout, { id }: Card) => positions.get(id) ?? [0, 0];
 
 function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
   const regions = regionsOf(machine);
@@ -77,7 +77,7 @@ function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
 type Describe = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
 /** Returns what a state declares about itself: its category, wait, description and rules. */
-function describing(machine: AnyStateMachine): Describe {
+function createDescriber(machine: AnyStateMachine): Describe {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
   return (state) => {
     const node = nodes.get(state);
@@ -121,38 +121,43 @@ const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed
   }));
 
 /** Places counts and labels so that they overlap neither states nor each other. Timer transitions are placed first, because they matter most. */
-function withLabels(states: readonly DrawnState[], routes: readonly Routed[], { width, height }: Outer): DrawnWay[] {
-  const boxes = states.filter(({ kind }) => kind !== 'compound').map((state) => grown(state, 2));
+function withLabels(
+  states: readonly DrawnState[],
+  routes: readonly Routed[],
+  { width, height }: OuterLayout,
+): DrawnWay[] {
+  const boxes = states.filter(({ kind }) => kind !== 'compound').map((state) => enlarge(state, 2));
   const heads = states.filter(({ kind }) => kind === 'compound').map((state) => ({ ...state, height: HEAD }));
-  const taken: Rectangle[] = [...boxes, ...heads];
-  const inOrder = routes.toSorted((one, other) => weight(other) - weight(one));
+  const occupied: Rectangle[] = [...boxes, ...heads];
+  const inOrder = routes.toSorted((one, other) => labelPriority(other) - labelPriority(one));
   const place = (find: (route: Routed) => Rectangle | undefined) =>
     new Map(
       inOrder.map((route) => {
-        const found = find(route);
-        if (found) taken.push(found);
-        return [route, found] as const;
+        const rectangle = find(route);
+        if (rectangle) occupied.push(rectangle);
+        return [route, rectangle] as const;
       }),
     );
-  const counts = place(({ points }) => countPlace(points, taken));
+  const counts = place(({ points }) => countPlace(points, occupied));
   // Unlike counts, labels must not overlap compound states either.
-  taken.push(...states.map((state) => grown(state, 3)));
+  occupied.push(...states.map((state) => enlarge(state, 3)));
   const bounds = { x: 0, y: 0, width, height };
   const labels = place((route) => {
     const size = labelSize(labelOf(route));
-    return size.width === 0 ? undefined : labelPlace(route.points, size, taken, bounds);
+    return size.width === 0 ? undefined : labelPlace(route.points, size, occupied, bounds);
   });
   return routes.map((route) => drawnWay(route, labels.get(route), counts.get(route)));
 }
 
-const grown = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
+const enlarge = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
   x: x - by,
   y: y - by,
   width: width + 2 * by,
   height: height + 2 * by,
 });
 
-const weight = ({ arrow }: Routed): number => (arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0);
+const labelPriority = ({ arrow }: Routed): number =>
+  arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0;
 
 /** Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader of the page. */
 const labelOf = ({ arrow }: Routed): string[] => [...new Set(arrow.ways.map(({ label }) => withoutGuard(label)))];

@@ -22,10 +22,10 @@ export const HEAD = 28;
 const LANE = 7;
 
 /** The boxes beside which lanes are drawn. */
-interface Beside {
+interface LaneArea {
   readonly boxes: readonly Box[];
   /** The box that contains all others, if any. Arrows touch it from inside, at its header. */
-  readonly around?: string;
+  readonly container?: string;
   readonly gap: number;
   /** The x coordinates at which the lanes on the left and on the right start. */
   readonly edges: Point;
@@ -52,7 +52,7 @@ const holds = (outer: Box, inner: Box): boolean =>
 
 /** Routes arrows that go down on the right, and arrows that go up on the left. */
 export function lanesBeside(
-  { boxes, around, gap, edges: [leftEdge, rightEdge] }: Beside,
+  { boxes, container, gap, edges: [leftEdge, rightEdge] }: LaneArea,
   arrows: readonly Arrow[],
 ): Lanes {
   const byId = new Map(boxes.map((box) => [box.item.id, box]));
@@ -62,25 +62,25 @@ export function lanesBeside(
   });
   const isStraight = (hop: Hop) => isNeighbour(hop, gap);
   const beside = hops.filter((hop) => !isStraight(hop));
-  const left = lanesOf(beside.filter(goesLeft));
-  const right = lanesOf(beside.filter((hop) => !goesLeft(hop)));
+  const leftLanes = lanesOf(beside.filter(goesLeft));
+  const rightLanes = lanesOf(beside.filter((hop) => !goesLeft(hop)));
   const routes = hops.map((hop): Routed => {
     const { arrow } = hop;
-    if (isStraight(hop)) return { arrow, points: straight(hop, hops) };
-    const lane = left.get(hop);
-    const x = lane === undefined ? rightEdge + LANE * ((right.get(hop) ?? 0) + 1) : leftEdge - LANE * (lane + 1);
-    return { arrow, points: aside(hop, x, { isLeft: lane !== undefined, around }) };
+    if (isStraight(hop)) return { arrow, points: straightPoints(hop, hops) };
+    const lane = leftLanes.get(hop);
+    const x = lane === undefined ? rightEdge + LANE * ((rightLanes.get(hop) ?? 0) + 1) : leftEdge - LANE * (lane + 1);
+    return { arrow, points: lanePoints(hop, x, { isLeft: lane !== undefined, around: container }) };
   });
-  return { left: widthOf(left), right: widthOf(right), routes };
+  return { left: widthOf(leftLanes), right: widthOf(rightLanes), routes };
 }
 
 const widthOf = (lanes: ReadonlyMap<Hop, number>): number =>
   lanes.size === 0 ? 0 : LANE * (Math.max(...lanes.values()) + 1);
 
-function isNeighbour({ from, to }: Hop, most: number): boolean {
+function isNeighbour({ from, to }: Hop, maxGap: number): boolean {
   const [upper, lower] = from.y < to.y ? [from, to] : [to, from];
   const gap = lower.y - (upper.y + upper.height);
-  return !holds(from, to) && !holds(to, from) && gap >= 0 && gap <= most;
+  return !holds(from, to) && !holds(to, from) && gap >= 0 && gap <= maxGap;
 }
 
 const goesLeft = ({ from, to }: Hop): boolean => (to.y < from.y ? !holds(to, from) : holds(from, to));
@@ -103,7 +103,7 @@ function lanesOf(hops: readonly Hop[]): Map<Hop, number> {
   return lanes;
 }
 
-function straight({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[] {
+function straightPoints({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[] {
   const isBothWays = hops.some((other) => other.arrow.from === arrow.to && other.arrow.to === arrow.from);
   const goesDown = from.y < to.y;
   const narrow = from.width < to.width ? from : to;
@@ -119,28 +119,28 @@ function straight({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[] {
       ];
 }
 
-interface Way {
+interface LaneChoice {
   readonly isLeft: boolean;
   readonly around: string | undefined;
 }
 
 /** Returns the points of an arrow that leaves a box, follows its lane and enters the other box. */
-function aside({ from, to }: Hop, x: number, { isLeft, around }: Way): Point[] {
+function lanePoints({ from, to }: Hop, x: number, { isLeft, around }: LaneChoice): Point[] {
   const edge = (box: Box) => (isLeft ? box.x : box.x + box.width);
   const atHead = (box: Box): Point[] => [[x, box.y + HEAD - 6]];
-  const begin: Point[] =
+  const startPoints: Point[] =
     from.item.id === around
       ? atHead(from)
       : [
           [edge(from), middle(from) + 4],
           [x, middle(from) + 4],
         ];
-  const end: Point[] =
+  const endPoints: Point[] =
     to.item.id === around
       ? atHead(to)
       : [
           [x, middle(to) - 4],
           [edge(to), middle(to) - 4],
         ];
-  return [...begin, ...end];
+  return [...startPoints, ...endPoints];
 }

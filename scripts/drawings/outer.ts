@@ -4,10 +4,10 @@ import type { Card } from './cards.ts';
 import type { Arrow } from './content.ts';
 import { middle, type Point, type Routed } from './lanes.ts';
 
-export interface Outer {
+export interface OuterLayout {
   readonly width: number;
   readonly height: number;
-  readonly places: ReadonlyMap<string, Point>;
+  readonly positions: ReadonlyMap<string, Point>;
   readonly routes: readonly Routed[];
 }
 
@@ -46,22 +46,26 @@ const IN_COLUMNS = {
  * Lays out cards, with `isInOrder` from left to right in the given order. Runs ELK twice, because the side of a card at which
  * an arrow starts depends on the position of the other card.
  */
-export async function outerOf(cards: readonly Card[], arrows: readonly Arrow[], isInOrder: boolean): Promise<Outer> {
+export async function layOutCards(
+  cards: readonly Card[],
+  arrows: readonly Arrow[],
+  isInOrder: boolean,
+): Promise<OuterLayout> {
   const legs = arrows.flatMap((arrow): Leg[] => {
     const [from, to] = [cardWith(cards, arrow.from), cardWith(cards, arrow.to)];
     return from && to && from !== to ? [{ arrow, from, to }] : [];
   });
   const seeds = new Map(isInOrder ? cards.map(({ id }, index) => [id, { x: index * 1_000, y: 0 }]) : []);
-  const first = await laidOut(cards, legs, seeds);
+  const first = await runElk(cards, legs, seeds);
   const lefts = new Map((first.children ?? []).map(({ id, x = 0 }) => [id, x]));
   const isBack = ({ from, to }: Leg) => (lefts.get(to.id) ?? 0) < (lefts.get(from.id) ?? 0);
-  const { width = 0, height = 0, children = [], edges = [] } = await laidOut(cards, legs, seeds, isBack);
-  const places = new Map(children.map(({ id, x = 0, y = 0 }): [string, Point] => [id, [x, y]]));
+  const { width = 0, height = 0, children = [], edges = [] } = await runElk(cards, legs, seeds, isBack);
+  const positions = new Map(children.map(({ id, x = 0, y = 0 }): [string, Point] => [id, [x, y]]));
   const routes = edges.flatMap((edge) => {
     const leg = legs[Number(edge.id)];
-    return leg ? [{ arrow: leg.arrow, points: pointsOf(edge, leg, places, isBack(leg)) }] : [];
+    return leg ? [{ arrow: leg.arrow, points: pointsOf(edge, leg, positions, isBack(leg)) }] : [];
   });
-  return { width, height, places, routes };
+  return { width, height, positions, routes };
 }
 
 const cardWith = (cards: readonly Card[], box: string): Card | undefined =>
@@ -94,7 +98,7 @@ const endOf = ({ arrow, to }: Leg, isBack: boolean): End => ({
 const layouts = new elk.default();
 
 /** Runs ELK. Without `isBack`, arrows connect cards without fixed ports. */
-function laidOut(
+function runElk(
   cards: readonly Card[],
   legs: readonly Leg[],
   seeds: Seeds,
@@ -135,17 +139,17 @@ function portHeight({ boxes }: Card, id: string): number {
 }
 
 /** Extends an arrow, which ELK routes to the edge of a card, to the row inside. */
-function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: Outer['places'], isBack: boolean): Point[] {
+function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: OuterLayout['positions'], isBack: boolean): Point[] {
   const section = edge.sections?.[0];
   if (section === undefined) return [];
   const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint].map(({ x, y }): Point => [x, y]);
-  const begin = rowEdge(startOf(leg, isBack), places);
-  const end = rowEdge(endOf(leg, isBack), places);
-  return [...(begin ? [begin] : []), ...points, ...(end ? [end] : [])];
+  const startPoint = rowEdge(startOf(leg, isBack), places);
+  const endPoint = rowEdge(endOf(leg, isBack), places);
+  return [...(startPoint ? [startPoint] : []), ...points, ...(endPoint ? [endPoint] : [])];
 }
 
 /** Returns the point at the edge of a row, or undefined for the card itself. */
-function rowEdge({ card, box: id, side }: End, places: Outer['places']): Point | undefined {
+function rowEdge({ card, box: id, side }: End, places: OuterLayout['positions']): Point | undefined {
   const box = card.boxes.find(({ item }) => item.id === id);
   const [x, y] = places.get(card.id) ?? [0, 0];
   if (box === undefined || id === card.id) return undefined;

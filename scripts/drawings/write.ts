@@ -14,10 +14,10 @@ export async function writeDrawings(root: string, directory: string): Promise<Dr
   const digest = digestOf(root);
   mkdirSync(directory, { recursive: true });
   if (!existsSync(digestFile) || readFileSync(digestFile, 'utf8') !== digest) {
-    const drawn = await drawAll(root);
-    for (const [name, drawing] of drawn) writeFileSync(join(directory, `${name}.json`), JSON.stringify(drawing));
-    const old = readdirSync(directory).filter((name) => !drawn.has(name.replace(/[.]json$/, '')));
-    for (const name of old) rmSync(join(directory, name), { recursive: true, force: true });
+    const drawings = await drawAll(root);
+    for (const [name, drawing] of drawings) writeFileSync(join(directory, `${name}.json`), JSON.stringify(drawing));
+    const staleEntries = readdirSync(directory).filter((name) => !drawings.has(name.replace(/[.]json$/, '')));
+    for (const name of staleEntries) rmSync(join(directory, name), { recursive: true, force: true });
     writeFileSync(digestFile, digest);
   }
   const names = readdirSync(directory).filter((name) => name.endsWith('.json'));

@@ -93,8 +93,8 @@ function withOptions(open: number, kind: string, { file, packages }: Place): Dec
   const name = ['Namespace', 'Subsystem', 'Name'].map(field).filter((part) => part !== '');
   const type = kind === 'TimingHistogram' ? 'histogram' : kind.toLowerCase();
   const bounds = type === 'histogram' ? evaluate(fields.get('Buckets') ?? DEFAULT_BUCKETS, file, packages) : [];
-  const rest = file.tokens.slice(open + literal.length + 2);
-  const others = rest[0] === ',' ? splitAt(inBrackets(['(', ...rest.slice(1)], 0), ',') : [];
+  const afterLiteral = file.tokens.slice(open + literal.length + 2);
+  const others = afterLiteral[0] === ',' ? splitAt(inBrackets(['(', ...afterLiteral.slice(1)], 0), ',') : [];
   const labels = others.filter(isOfStrings).flatMap((each) => listOf(evaluate(each, file, packages)));
   return {
     name: name.join('_'),

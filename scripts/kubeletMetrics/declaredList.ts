@@ -31,6 +31,6 @@ export function declaredList(source: string): { readonly text: string; readonly 
 }
 
 function linesOf({ name, type, labels, stability, bounds, file }: DeclaredMetric): string[] {
-  const rest = [name, type, labels.toSorted().join(), stability, bounds.join(' '), file.replace('staging/src/', '')];
-  return pathsOf(file).map((path) => [path, ...rest].join('\t'));
+  const columns = [name, type, labels.toSorted().join(), stability, bounds.join(' '), file.replace('staging/src/', '')];
+  return pathsOf(file).map((path) => [path, ...columns].join('\t'));
 }

@@ -9,9 +9,9 @@ const TOKEN =
 function tokensOf(source: string): string[] {
   const tokens: string[] = [];
   for (const [token] of source.matchAll(TOKEN)) {
-    const last = tokens.at(-1) ?? '';
+    const previousToken = tokens.at(-1) ?? '';
     if (/^\s/.test(token)) {
-      if (token.includes('\n') && /^["'`\w)\]}]/.test(last.slice(-1))) tokens.push(';');
+      if (token.includes('\n') && /^["'`\w)\]}]/.test(previousToken.slice(-1))) tokens.push(';');
     } else if (!token.startsWith('//') && !token.startsWith('/*')) tokens.push(token);
   }
   return tokens;
@@ -198,8 +198,8 @@ function atom(tokens: readonly string[], file: GoFile, packages: GoPackages): Go
   if (first === 'nil') return [];
   if (first === '[' && second === ']') return within(3);
   const call = second === '(' ? first : second === '.' && fourth === '(' ? third : undefined;
-  const known = call === undefined ? undefined : FUNCTIONS[call];
-  if (known) return known(...within(tokens.indexOf('(')));
+  const goFunction = call === undefined ? undefined : FUNCTIONS[call];
+  if (goFunction) return goFunction(...within(tokens.indexOf('(')));
   if (tokens.length === 3 && third === 'DefBuckets') return DEFAULT_BOUNDS;
   const directory = second === '.' ? file.imports.get(first) : directoryOfFile(file);
   const value = packages.get(directory ?? '')?.values.get(second === '.' ? third : first);

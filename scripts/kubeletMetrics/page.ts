@@ -52,8 +52,8 @@ interface Pattern {
 }
 
 function matches({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
-  const text = metric[of];
-  return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
+  const value = metric[of];
+  return pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
 }
 
 /** Returns the patterns that match no metric of a kubelet, so that their reasons are out of date. */
@@ -86,8 +86,8 @@ export function metricsPage(): string {
   const rows = all.map((metric) => {
     const { path, name, type, labels } = metric;
     const reason = reasonAgainst(metric);
-    const shown = reason === undefined ? 'yes' : `no: ${reason}`;
-    return `| \`${path}\` | \`${name}\` | ${type} | ${labels.join(', ')} | ${shown} |`;
+    const exposure = reason === undefined ? 'yes' : `no: ${reason}`;
+    return `| \`${path}\` | \`${name}\` | ${type} | ${labels.join(', ')} | ${exposure} |`;
   });
   return [
     INTRODUCTION,

@@ -146,8 +146,8 @@ export class Collector {
     const usage = readUsage(path, USAGE_PARTS[kind]);
     if (usage === undefined) return undefined;
     const usedNs = usage.cpu?.usageNs;
-    const madeAgoMs = madeAt === undefined ? undefined : Math.max(0, usage.readAt - madeAt);
-    const nanoCores = usedNs === undefined ? undefined : this.#rates.rateOf(path, { usedNs, at }, madeAgoMs);
+    const createdAgoMs = madeAt === undefined ? undefined : Math.max(0, usage.readAt - madeAt);
+    const nanoCores = usedNs === undefined ? undefined : this.#rates.rateOf(path, { usedNs, at }, createdAgoMs);
     return { path: `/${path}`, usage, nanoCores };
   }
 
@@ -196,10 +196,10 @@ const filterExisting = (told: readonly RunningPod[], { pods }: CgroupPaths): rea
   });
 
 function indexCgroups({ shared, pods }: ExistingCgroups): CgroupPaths {
-  const places = pods.map(({ uid, path, containers }) => {
+  const cgroups = pods.map(({ uid, path, containers }) => {
     // CRI-O's conmon processes have cgroups with the same IDs next to those of their containers.
     const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));
     return [uid, { path, containers: new Map(own.map((each) => [each.id, each.path])) }] as const;
   });
-  return { shared, pods: new Map(places) };
+  return { shared, pods: new Map(cgroups) };
 }

@@ -59,12 +59,12 @@ export async function measurePodFiles(pod: PodSample, ground: MeasurementContext
   const containers = new Map(files);
   const counted = volumes(pod.uid);
   const rest = await Promise.all([directoryUsage(layout.podLogDir(pod)), fileUsage(layout.hostsFile(pod.uid))]);
-  const parts = [...containers.values()].flatMap(({ rootfs, logs }) => [rootfs, logs]);
+  const directories = [...containers.values()].flatMap(({ rootfs, logs }) => [rootfs, logs]);
   const others = rest.map((taken) => taken && fsStats(now, rootFs, taken));
   return {
     containers,
     volumes: counted.all,
-    ephemeralStorage: sumUsage(fsStats(now, rootFs), [...parts, ...counted.local, ...others]),
+    ephemeralStorage: sumUsage(fsStats(now, rootFs), [...directories, ...counted.local, ...others]),
   };
 }
 

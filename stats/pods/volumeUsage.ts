@@ -130,9 +130,9 @@ export class VolumeUsage {
     for (const { metadata } of pods) {
       const { uid } = metadata;
       const measured = (byPod.get(uid) ?? []).map(({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const);
-      const before = this.#measured.get(uid)?.volumes ?? [];
+      const previousVolumes = this.#measured.get(uid)?.volumes ?? [];
       const dueAt = clock.monotonic() + periodMs * (1 + jitter());
-      this.#measured.set(uid, { volumes: new Map([...before, ...measured]), dueAt });
+      this.#measured.set(uid, { volumes: new Map([...previousVolumes, ...measured]), dueAt });
     }
   }
 

@@ -53,9 +53,9 @@ export function parseResource(
   const [word = '', name, ...rest] = words.flatMap((each) => each.split('/'));
   const kind = kinds.find((each) => KINDS[each].some((known) => known === word));
   if (kind === undefined) {
-    const known = kinds.flatMap((each) => [...KINDS[each]]);
+    const knownNames = kinds.flatMap((each) => [...KINDS[each]]);
     const alternatives = `; there are ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
-    throw unknownKind(word, { known, alternatives });
+    throw unknownKind(word, { known: knownNames, alternatives });
   }
   if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected ${word} or ${word}/NAME`);
   return { kind, ...(name === undefined ? {} : { name }) };

@@ -97,9 +97,9 @@ async function openRecording(path: string, { until }: ReplayOptions): Promise<Op
 
 /** Returns the timestamp of the last line. */
 async function lastTimestamp(file: RecordingFile, otherwise: number): Promise<number> {
-  const last = file.members.at(-1);
-  const lines = last && (await linesIn(file, last));
-  return readLine(lines?.at(-1) ?? '')?.at ?? last?.at ?? otherwise;
+  const lastMember = file.members.at(-1);
+  const lines = lastMember && (await linesIn(file, lastMember));
+  return readLine(lines?.at(-1) ?? '')?.at ?? lastMember?.at ?? otherwise;
 }
 
 /** Upper bound for durations, which rejects nonsensical values. */

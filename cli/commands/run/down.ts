@@ -62,12 +62,12 @@ const ownDirectories = async (rootDirectory: string, foreign: readonly ForeignPo
 /** Describes the remains of the node: its containerd and its pod directories. */
 async function describeRemains(
   { containerdDirectory, rootDirectory }: StateLayout,
-  parts: DownParts,
+  dependencies: DownParts,
   foreign: readonly ForeignPod[] = [],
 ): Promise<string[]> {
   const { length } = await ownDirectories(rootDirectory, foreign);
   const pods = length === 0 ? [] : [`${length} pod ${length === 1 ? 'directory' : 'directories'}`];
-  return [...(await parts.tracesOf(containerdDirectory)), ...pods];
+  return [...(await dependencies.tracesOf(containerdDirectory)), ...pods];
 }
 
 /** Waits until all pods and their directories are gone, or until the drain timeout. */
@@ -88,7 +88,7 @@ async function waitUntilGone(agent: AgentPort, rootDirectory: string, clock: Clo
 }
 
 interface DownRun {
-  readonly places: StateLayout;
+  readonly layout: StateLayout;
   readonly now: boolean;
   readonly parts: DownParts;
 }
@@ -131,9 +131,9 @@ async function readConfig(places: StateLayout, nodeName: string | undefined): Pr
 
 /** Terminates the pods on their runtime, then stops the private containerd. */
 async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
-  const { places, parts } = run;
-  const { containerdDirectory } = places;
-  const makers = (await listRemainingPods(places)).flatMap(({ maker = [] }) => maker);
+  const { layout, parts } = run;
+  const { containerdDirectory } = layout;
+  const makers = (await listRemainingPods(layout)).flatMap(({ maker = [] }) => maker);
   const privateEndpoint = parts.endpointOf(containerdDirectory);
   const externalMaker = makers.find(
     ({ runtime }) => runtime !== SIMULATED && !isSameRuntime(hostFiles, runtime, privateEndpoint),
@@ -146,26 +146,26 @@ async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
   }
   const [first] = makers;
   if (hasPrivateRuntime || first?.runtime !== SIMULATED) return terminateOnPrivateRuntime(run, first);
-  return terminatePods(run, { config: await readConfig(places, first.node), simulated: true });
+  return terminatePods(run, { config: await readConfig(layout, first.node), simulated: true });
 }
 
 /** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */
 async function terminateOnExternalRuntime(ending: DownRun, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
-  const { places, parts } = ending;
-  await parts.nodeNameOf(runtime, places.rootDirectory).catch((cause: Error) => {
-    const message = `pods below ${places.rootDirectory} run on ${runtime}, which does not respond (${cause.message}): start that runtime, then run "statelet down" again`;
+  const { layout, parts } = ending;
+  await parts.nodeNameOf(runtime, layout.rootDirectory).catch((cause: Error) => {
+    const message = `pods below ${layout.rootDirectory} run on ${runtime}, which does not respond (${cause.message}): start that runtime, then run "statelet down" again`;
     throw new NodeFailure('RuntimeUnavailable', message, { cause });
   });
-  const config = await readConfig(places, node);
+  const config = await readConfig(layout, node);
   const endpoints = { containerRuntimeEndpoint: runtime, imageServiceEndpoint: runtime };
   return terminatePods(ending, { config: Object.freeze({ ...config, ...endpoints }) });
 }
 
 /** Terminates the pods gracefully if the private containerd can be started, else kills them. */
 async function terminateOnPrivateRuntime(ending: DownRun, maker: Maker | undefined): Promise<readonly ForeignPod[]> {
-  const { places, parts } = ending;
+  const { layout, parts } = ending;
   const { write } = parts;
-  const { containerdDirectory, rootDirectory } = places;
+  const { containerdDirectory, rootDirectory } = layout;
   let runtime: PrivateRuntime;
   try {
     const onProgress = (step: string) => write(`${step}\n`);
@@ -177,11 +177,11 @@ async function terminateOnPrivateRuntime(ending: DownRun, maker: Maker | undefin
   } catch (error) {
     write(`the pods are killed without a grace period: ${summaryLine(error)}\n`);
     await parts.endRuntime(containerdDirectory);
-    return removeRemainingPods(places, neverAborted);
+    return removeRemainingPods(layout, neverAborted);
   }
   try {
     const nodeName = (await parts.nodeNameOf(runtime.endpoint, rootDirectory)) ?? maker?.node;
-    return await terminatePods(ending, { config: withRuntime(await readConfig(places, nodeName), runtime) });
+    return await terminatePods(ending, { config: withRuntime(await readConfig(layout, nodeName), runtime) });
   } finally {
     await runtime.stop();
   }
@@ -225,7 +225,7 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   const release = await lockRootDirectory(rootDirectory);
   let foreign: readonly ForeignPod[] = [];
   try {
-    if (remainsBefore.length > 0) foreign = await terminateAll({ places: layout, now, parts });
+    if (remainsBefore.length > 0) foreign = await terminateAll({ layout, now, parts });
     await removeStaleSocket(socketPath(rootDirectory));
   } finally {
     await release();

@@ -95,7 +95,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
 /** Serves a started node until a stop is requested or `--runonce` has completed, then stops it. */
 async function runNode(
   node: Awaited<ReturnType<StartNode>>,
-  parts: {
+  options: {
     readonly config: NodeConfig;
     readonly logger: Logger;
     readonly write: Write;
@@ -103,7 +103,7 @@ async function runNode(
     readonly systemd: SystemdNotifier | undefined;
   },
 ): Promise<void> {
-  const { config, logger, write, stopSignal, systemd } = parts;
+  const { config, logger, write, stopSignal, systemd } = options;
   const socket = await serveNode(node, { config, logger });
   logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
   void systemd?.ready();

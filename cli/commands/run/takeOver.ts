@@ -141,8 +141,8 @@ function podObstacle(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig)
 export function planText({ pods, obstacles, unknownReason }: TakeOver, { rootDirectory, cluster }: NodeConfig): string {
   const obstacleText = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
   if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${obstacleText}`;
-  const wantedText = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
-  const head = `${countText(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${wantedText} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
+  const adoptionCondition = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
+  const head = `${countText(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${adoptionCondition} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
   const unknownText =
     unknownReason === undefined
       ? ''

@@ -54,10 +54,10 @@ export function parseLogsRequest(words: readonly string[], options: LogsOptions,
 
 function parseInteger(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(number))
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value))
     throw new ConfigError(`${flag}: expected a whole number, got ${JSON.stringify(text)}`);
-  return number;
+  return value;
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

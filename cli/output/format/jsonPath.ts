@@ -124,9 +124,9 @@ function parseFilter(scanner: Scanner): string {
 }
 
 function parseOperand(source: string): { readonly text: string; readonly isPath: boolean } {
-  const text = source.trim();
-  const [quoted] = /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/s.exec(text) ?? [];
-  if (quoted !== undefined || /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/.test(text))
-    return { text: text.replace(/^\+/, ''), isPath: false };
-  return { text: `@${parseSegments(text.replace(/^[@$]/, ''))}`, isPath: true };
+  const trimmed = source.trim();
+  const [quoted] = /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/s.exec(trimmed) ?? [];
+  if (quoted !== undefined || /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/.test(trimmed))
+    return { text: trimmed.replace(/^\+/, ''), isPath: false };
+  return { text: `@${parseSegments(trimmed.replace(/^[@$]/, ''))}`, isPath: true };
 }

@@ -53,14 +53,18 @@ async function readArgumentFormat(
   argument: string,
   { headers, isTerminal }: { readonly headers: boolean; readonly isTerminal: boolean },
 ): Promise<ObjectFormat> {
-  const text = name.endsWith('-file=') ? await readTemplateFile(argument) : argument;
+  const template = name.endsWith('-file=') ? await readTemplateFile(argument) : argument;
   try {
     if (name === 'custom-columns=' || name === 'custom-columns-file=') {
       const { readColumns, readColumnsFile } = await import('./customColumns.ts');
-      return { kind: 'columns', headers, ...(name === 'custom-columns=' ? readColumns(text) : readColumnsFile(text)) };
+      return {
+        kind: 'columns',
+        headers,
+        ...(name === 'custom-columns=' ? readColumns(template) : readColumnsFile(template)),
+      };
     }
     const { compileTemplate } = await import('./jsonTemplate.ts');
-    const textOf = compileTemplate(text);
+    const textOf = compileTemplate(template);
     return { kind: 'text', textOf: (value) => (isTerminal ? printable(textOf(value)) : textOf(value)), separator: '' };
   } catch (error) {
     if (!(error instanceof PathSyntaxError)) throw error;

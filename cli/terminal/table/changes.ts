@@ -101,9 +101,9 @@ export function changeSentences(): (change: PodUpdate, now: number) => string[] 
         parts.set(actor.path, previous);
         continue;
       }
-      const part = partSummary(pod, { actor, status });
-      parts.set(actor.path, { actor, status, summary: part });
-      if (!isSame(previous?.summary, part)) sentences.push(sentence(part, previous?.summary, now));
+      const summary = partSummary(pod, { actor, status });
+      parts.set(actor.path, { actor, status, summary });
+      if (!isSame(previous?.summary, summary)) sentences.push(sentence(summary, previous?.summary, now));
     }
     reported.set(uid, { summary, parts });
     return sentences;

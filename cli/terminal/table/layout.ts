@@ -39,24 +39,24 @@ interface Candidate {
 
 /** Returns the columns that fit at their minimum widths. */
 function shownColumns(columns: readonly Column[], natural: readonly number[], width: number): Candidate[] {
-  let shown = columns.map((column, index): Candidate => ({ index, column, natural: natural[index] ?? 0 }));
+  let candidates = columns.map((column, index): Candidate => ({ index, column, natural: natural[index] ?? 0 }));
   const fits = (candidates: readonly Candidate[]) =>
     minTotalWidth(
       candidates.map(({ column }) => column),
       candidates.map((candidate) => candidate.natural),
     ) <= width;
-  const droppable = shown
+  const droppable = candidates
     .filter(({ column }) => column.dropOrder !== undefined)
     .toSorted((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
   for (const { index, column } of droppable) {
-    if (fits(shown)) break;
+    if (fits(candidates)) break;
     const { reducedMin } = column;
-    const shrunk = shown.map((each) =>
+    const shrunk = candidates.map((each) =>
       each.index === index && reducedMin !== undefined ? { ...each, column: { ...column, min: reducedMin } } : each,
     );
-    shown = fits(shrunk) ? shrunk : shown.filter((each) => each.index !== index);
+    candidates = fits(shrunk) ? shrunk : candidates.filter((each) => each.index !== index);
   }
-  return shown;
+  return candidates;
 }
 
 /** Shrinks the columns with the most spare width until all fit or none has any left. */
@@ -75,14 +75,14 @@ export function fitWidths(columns: readonly Column[], natural: readonly number[]
 /** Returns the header and the rows as lines of at most `width` columns, without trailing spaces. */
 export function layOut(columns: readonly Column[], cells: Rows, width: number): string[] {
   const rows = cells.map((row) => row.map(printableLine));
-  const shown = shownColumns(columns, naturalWidths(columns, rows), width);
+  const visible = shownColumns(columns, naturalWidths(columns, rows), width);
   const widths = fitWidths(
-    shown.map(({ column }) => column),
-    shown.map(({ natural }) => natural),
+    visible.map(({ column }) => column),
+    visible.map(({ natural }) => natural),
     width,
   );
   const line = (cells: readonly string[]) => {
-    const filled = shown.map(({ index, column }, position) => {
+    const filled = visible.map(({ index, column }, position) => {
       const columnWidth = widths[position] ?? 0;
       return padText(truncate(cells[index] ?? '', columnWidth), columnWidth, column.align);
     });

@@ -158,15 +158,18 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
 
 /** Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor is visible. */
 function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
-  const shown = actors.filter((row) => isShown(row, level));
+  const visibleActors = actors.filter((row) => isShown(row, level));
   const ownReason = pod.cells.at(-1) ?? '';
   const cause = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
-  if (cause === undefined || pod.tone === 'good') return [pod, ...withBranches(shown)];
+  if (cause === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
   const [name = ''] = cause.cells;
   // A reason of the pod that starts with "waiting" only says that it waits for its actors.
-  const actorReason = shown.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
+  const actorReason = visibleActors.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
-  return [{ ...pod, cells: pod.cells.with(-1, hasOwnReason ? ownReason : actorReason) }, ...withBranches(shown)];
+  return [
+    { ...pod, cells: pod.cells.with(-1, hasOwnReason ? ownReason : actorReason) },
+    ...withBranches(visibleActors),
+  ];
 }
 
 /** Returns the visible rows of all pods. `maxRows` determines the level of detail if it is `auto`. */

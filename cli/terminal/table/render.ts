@@ -116,8 +116,8 @@ function limitLines(
   line: (problem: ManifestProblem) => string,
 ): string[] {
   if (all.length <= maxLines) return all.map(line);
-  const named = all.slice(0, maxLines - 1);
-  return [...named.map(line), `! and ${all.length - named.length} more: see "statelet explain node"`];
+  const shownProblems = all.slice(0, maxLines - 1);
+  return [...shownProblems.map(line), `! and ${all.length - shownProblems.length} more: see "statelet explain node"`];
 }
 
 const fieldMessage = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
@@ -136,10 +136,10 @@ const MIN_PATH_WIDTH = 24;
 /** Formats a path with a message. If both do not fit, the start of the path is cut, because its end names the file. */
 function pathMessage(path: string, message: string, width: number): string {
   const [shown, words] = [printableLine(path), printableLine(message)];
-  const room = Math.max(MIN_PATH_WIDTH, width - 2 - display.displayWidth(words));
-  if (display.displayWidth(shown) <= room) return `${shown}: ${words}`;
-  const characters = [...shown].slice(-room);
-  while (display.displayWidth(characters.join('')) > room - 1) characters.shift();
+  const pathWidth = Math.max(MIN_PATH_WIDTH, width - 2 - display.displayWidth(words));
+  if (display.displayWidth(shown) <= pathWidth) return `${shown}: ${words}`;
+  const characters = [...shown].slice(-pathWidth);
+  while (display.displayWidth(characters.join('')) > pathWidth - 1) characters.shift();
   return `…${characters.join('')}: ${words}`;
 }
 
@@ -152,13 +152,13 @@ function foot({ node, page }: Scene, surface: Surface): string[] {
     ({ file, path, message }) => `! ${pathMessage(file, fieldMessage(path, message), surface.width - 2)}`,
   );
   const warnings = limitLines(node.warnings, MAX_WARNINGS, (each) => warningText(each, surface.width));
-  const others = node.foreign.length;
-  const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} that this agent did not create: left alone, see "statelet explain node"`;
+  const foreignCount = node.foreign.length;
+  const foreign = `${foreignCount} ${foreignCount === 1 ? 'pod' : 'pods'} that this agent did not create: left alone, see "statelet explain node"`;
   return [
     ...(node.trouble === undefined ? [] : [paint(truncated(`! ${node.trouble}`, surface.width), 'red')]),
     ...problems.map((line) => paint(truncated(line, surface.width), 'red')),
     ...warnings.map((line) => paint(truncated(line, surface.width), 'yellow')),
-    ...(others === 0 ? [] : [truncated(foreign, surface.width)]),
+    ...(foreignCount === 0 ? [] : [truncated(foreign, surface.width)]),
     ...linkLines(page, surface.width),
   ];
 }

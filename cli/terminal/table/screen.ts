@@ -23,28 +23,28 @@ export interface Screen {
 
 /** Creates a screen that writes at most once per `draw`. */
 export function openScreen(terminal: Terminal): Screen {
-  let drawn: readonly string[] = [];
+  let drawnLines: readonly string[] = [];
   let isActive = false;
   /** Clears the line before writing it, because clearing after a full line would remove its last character. */
   const drawRow = (line: string, index: number) => `\x1b[${index + 1};1H\x1b[2K${line}`;
   return {
     enter() {
-      drawn = [];
+      drawnLines = [];
       terminal.write(ENTER_SCREEN);
       isActive = true;
     },
     clear() {
-      drawn = [];
+      drawnLines = [];
       if (isActive) terminal.write(CLEAR);
     },
     draw(lines) {
       if (!isActive) return;
-      const count = Math.max(lines.length, drawn.length);
+      const count = Math.max(lines.length, drawnLines.length);
       const rows = Array.from({ length: count }, (_, index) => index)
-        .filter((index) => lines[index] !== drawn[index])
+        .filter((index) => lines[index] !== drawnLines[index])
         .map((index) => drawRow(lines[index] ?? '', index));
       if (rows.length > 0) terminal.write(`${BEGIN_UPDATE}${rows.join('')}${END_UPDATE}`);
-      drawn = [...lines];
+      drawnLines = [...lines];
     },
     leave() {
       if (isActive) terminal.write(LEAVE_SCREEN);

@@ -16,17 +16,19 @@ export interface LogFile {
  * messages.
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
-  const shown = quoted(path);
+  const quotedPath = quoted(path);
   const root = roots.find((each) => relative(each, path).split('/')[0] !== '..');
   const found = await (root === undefined ? outside() : openInside(root, relative(root, path))).catch(
     (cause: unknown) => {
-      throw new Error(`failed to try resolving symlinks in path ${shown}: ${systemErrorMessage(cause)}`, { cause });
+      throw new Error(`failed to try resolving symlinks in path ${quotedPath}: ${systemErrorMessage(cause)}`, {
+        cause,
+      });
     },
   );
   if (found.kind === 'file') return found;
   await found.handle.close();
   const why = found.kind === 'directory' ? 'is a directory' : 'not a regular file';
-  throw new Error(`failed to read log file ${shown}: read ${path}: ${why}`);
+  throw new Error(`failed to read log file ${quotedPath}: read ${path}: ${why}`);
 }
 
 const outside = (): Promise<never> => Promise.reject(new Error('path escapes from parent'));

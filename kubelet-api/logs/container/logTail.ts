@@ -12,13 +12,13 @@ export async function tailStart(handle: FileHandle, lines: number, signal: Abort
   const { size } = await handle.stat();
   let [missing, length] = [lines + 1, FIRST_READ_BYTES];
   for (let end = size; end > 0 && !signal.aborted; length = Math.min(2 * length, MAX_READ_BYTES)) {
-    const begin = Math.max(0, end - length);
-    const block = await readBytesAt(handle, begin, end - begin);
+    const startOffset = Math.max(0, end - length);
+    const block = await readBytesAt(handle, startOffset, end - startOffset);
     for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
       missing -= 1;
-      if (missing === 0) return begin + at + 1;
+      if (missing === 0) return startOffset + at + 1;
     }
-    end = begin;
+    end = startOffset;
   }
   return 0;
 }

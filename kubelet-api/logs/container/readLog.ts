@@ -105,14 +105,14 @@ class LogReader {
 
   async #nextText(to: number): Promise<Buffer | undefined> {
     if (this.#ahead.length > 0) return this.#take(to);
-    const room = (this.#hasMore ? this.#takeReadAhead() : undefined) ?? BLOCK_POOL.take();
+    const block = (this.#hasMore ? this.#takeReadAhead() : undefined) ?? BLOCK_POOL.take();
     try {
-      await this.#read(room, to - this.#at);
+      await this.#read(block, to - this.#at);
       return this.#take(to);
     } finally {
-      if (room !== this.#readAheadBuffer) {
+      if (block !== this.#readAheadBuffer) {
         this.#ahead = EMPTY;
-        BLOCK_POOL.release(room);
+        BLOCK_POOL.release(block);
       } else if (this.#isOverdue) this.#releaseReadAhead();
     }
   }

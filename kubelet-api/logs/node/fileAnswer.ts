@@ -69,8 +69,8 @@ export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<
 
 /** Whether a file is not newer than the client's copy, with a resolution of one second. */
 export function isUnmodified(since: string | undefined, mtime: Date): boolean {
-  const known = since === undefined ? Number.NaN : Date.parse(since);
-  return Math.floor(mtime.getTime() / 1_000) * 1_000 <= known;
+  const sinceTime = since === undefined ? Number.NaN : Date.parse(since);
+  return Math.floor(mtime.getTime() / 1_000) * 1_000 <= sinceTime;
 }
 
 /** Returns undefined for the whole file, or an error message for an invalid range. */

@@ -13,12 +13,12 @@ const INDEX = 'index.html';
 export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
   if (`/${path}`.endsWith(`/${INDEX}`)) return redirect(exchange, './');
   const clean = posix.normalize(`/${path}`);
-  const found = await openIn(root, clean);
-  if (typeof found === 'number') return sendError(exchange.response, found, ERRORS.get(found) ?? '');
+  const opened = await openIn(root, clean);
+  if (typeof opened === 'number') return sendError(exchange.response, opened, ERRORS.get(opened) ?? '');
   try {
-    await answerWith(root, { path, clean, found }, exchange);
+    await answerWith(root, { path, clean, found: opened }, exchange);
   } finally {
-    await found.handle.close();
+    await opened.handle.close();
   }
 }
 
@@ -42,9 +42,9 @@ async function answerWith(root: string, { path, clean, found }: Found, exchange:
   }
   if (!endsInSlash) return redirect(exchange, `${escapedPath(Buffer.from(name))}/`);
   const index = await openIn(root, posix.join(clean, INDEX));
-  if (typeof index === 'number') return list(found, exchange);
+  if (typeof index === 'number') return sendListing(found, exchange);
   try {
-    await (index.kind === 'file' ? answerFile(exchange, index) : list(found, exchange));
+    await (index.kind === 'file' ? answerFile(exchange, index) : sendListing(found, exchange));
   } finally {
     await index.handle.close();
   }
@@ -70,7 +70,7 @@ function redirect({ response, url }: Exchange, to: string): void {
 
 const HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
 
-async function list({ handle, stats }: OpenedFile, { request, response }: Exchange): Promise<void> {
+async function sendListing({ handle, stats }: OpenedFile, { request, response }: Exchange): Promise<void> {
   if (isUnmodified(request.headers['if-modified-since'], stats.mtime)) {
     response.writeHead(304).end();
     return;

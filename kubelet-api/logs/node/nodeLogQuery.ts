@@ -27,11 +27,11 @@ const MOST_SERVICES = 4;
 /** Returns undefined if the request has no parameters. */
 export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | undefined {
   const problems: string[] = [];
-  const asked = params.getAll('query');
-  const files = asked.filter((each) => /[/\\]/.test(each));
-  const services = asked.filter((each) => !/[/\\]/.test(each) && each.trim() !== '');
-  if (asked.length > 0 && files.length + services.length === 0)
-    problems.push(invalid('query', JSON.stringify(asked), 'query cannot be empty'));
+  const queries = params.getAll('query');
+  const files = queries.filter((each) => /[/\\]/.test(each));
+  const services = queries.filter((each) => !/[/\\]/.test(each) && each.trim() !== '');
+  if (queries.length > 0 && files.length + services.length === 0)
+    problems.push(invalid('query', JSON.stringify(queries), 'query cannot be empty'));
   const [since, until] = [momentOf(params, 'sinceTime', problems), momentOf(params, 'untilTime', problems)];
   const [boot, tailLines] = [numberOf(params, 'boot', problems), numberOf(params, 'tailLines', problems)];
   const pattern = params.get('pattern') || undefined;
@@ -43,7 +43,7 @@ export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | 
     ...(pattern === undefined ? {} : { pattern }),
   };
   if (problems.length > 0) return refusal(400, problems);
-  return asked.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
+  return queries.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
 }
 
 /** Returns the reason why a query is rejected. Undefined if it is valid. */

@@ -21,21 +21,21 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
  * Errors reveal nothing about files outside of the directory.
  */
 export async function openInside(root: string, subPath: string): Promise<OpenedFile> {
-  const found = await openWithin(root, subPath, { make: false }).catch((cause: unknown) => {
+  const opened = await openWithin(root, subPath, { make: false }).catch((cause: unknown) => {
     if (errorCode(cause) !== undefined) throw cause;
     const isDangling = messageOf(cause).endsWith('is a dangling symlink');
     if (isDangling) throw Object.assign(new Error(MISSING, { cause }), { code: 'ENOENT' });
     throw new Error('path escapes from parent', { cause });
   });
   try {
-    const [stats, own] = [await found.stat(), `/proc/self/fd/${found.fd}`];
+    const [stats, own] = [await opened.stat(), `/proc/self/fd/${opened.fd}`];
     const path = await readlink(own);
-    if (!stats.isFile()) return { handle: found, kind: stats.isDirectory() ? 'directory' : 'other', stats, path };
+    if (!stats.isFile()) return { handle: opened, kind: stats.isDirectory() ? 'directory' : 'other', stats, path };
     const handle = await open(own, READ_FLAGS);
-    await found.close();
+    await opened.close();
     return { handle, kind: 'file', stats, path };
   } catch (error) {
-    await found.close();
+    await opened.close();
     throw error;
   }
 }

@@ -45,12 +45,12 @@ export function agentGauges(registry: Registry, parts: AgentGaugesParts): (count
 function limiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => void {
   const of = (name: string, help: string) => registry.gauge(plain(`statelet_limiter_${name}`, help, ['limiter']));
   const slots = of('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
-  const held = of('slots_held', 'Slots in use.');
+  const usedSlots = of('slots_held', 'Slots in use.');
   const queue = of('queue', 'Requests waiting for a slot.');
   return () => {
     for (const [name, limiter] of Object.entries(agent.overview().limiters)) {
       slots.set([name], limiter.capacity);
-      held.set([name], limiter.held.length);
+      usedSlots.set([name], limiter.held.length);
       queue.set([name], limiter.queue.length);
     }
   };

@@ -106,9 +106,9 @@ export class PodMetrics {
 
   #podMoved(uid: string, state: string, at: number): void {
     const { worker, workerStart, restarted } = this.#families;
-    const before = this.#parts.pods.get(uid);
+    const previous = this.#parts.pods.get(uid);
     const tracked = this.#parts.pods.track(uid, at);
-    if (before?.pod && before !== tracked) restarted.add([isStaticPod(before.pod) ? 'true' : '']);
+    if (previous?.pod && previous !== tracked) restarted.add([isStaticPod(previous.pod) ? 'true' : '']);
     if (state === 'admitting' && tracked.workStartedAt === undefined) {
       tracked.workStartedAt = at;
       workerStart.observe([], (at - tracked.seenAt) / 1_000);
@@ -138,18 +138,18 @@ export class PodMetrics {
 
   #statusChanged(pod: Pod, tracked: TrackedPod): void {
     const { status } = pod;
-    const before = tracked.pod?.status;
-    if (status === undefined || status === before) return;
-    this.#parts.resizes.statusChanged(before, status);
-    for (const { type, run } of newTerminations(before, status, this.#startedAt))
+    const previousStatus = tracked.pod?.status;
+    if (status === undefined || status === previousStatus) return;
+    this.#parts.resizes.statusChanged(previousStatus, status);
+    for (const { type, run } of newTerminations(previousStatus, status, this.#startedAt))
       this.#families.terminated.add([type, String(run.exitCode), run.reason ?? '']);
-    if (before === undefined) {
+    if (previousStatus === undefined) {
       tracked.ranBeforeAgent = ranBefore(status, tracked.seenAt);
       if (!tracked.ranBeforeAgent) this.#families.containersPerPod.observe([], pod.spec.containers.length);
     }
     tracked.pod = pod;
     if (this.#parts.isInCluster) tracked.unpublishedSince ??= this.#parts.now();
-    this.#observeStart(pod, tracked, before?.phase);
+    this.#observeStart(pod, tracked, previousStatus?.phase);
     if (!tracked.isRejected || status.phase !== 'Failed') return;
     this.#families.rejections.add([rejectionLabel(status.reason ?? '')]);
     tracked.isRejected = false;

@@ -24,8 +24,8 @@ function partOf({ path }: ActorRow['actor']): { readonly kind: string; readonly 
 
 function explanationResource({ actor, pod }: ActorRow): string | undefined {
   if (pod === undefined) return actor.machine === 'nodeAgent' ? '/explain/node' : undefined;
-  const part = partOf(actor);
-  const partPath = part ? `/${part.kind}s/${encodeURIComponent(part.name)}` : '';
+  const podPart = partOf(actor);
+  const partPath = podPart ? `/${podPart.kind}s/${encodeURIComponent(podPart.name)}` : '';
   return `/explain/uids/${encodeURIComponent(pod.uid)}${partPath}`;
 }
 

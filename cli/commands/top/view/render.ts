@@ -158,19 +158,24 @@ function treeFrame(
 ): Omit<TopFrame, 'lines'> & { body: string[] } {
   const { rows, controls, lost, actors } = scene;
   const below = detailRoom(surface.height, controls.showsDetail);
-  const room = Math.max(1, surface.height - 1 - above.length - below);
+  const visibleRows = Math.max(1, surface.height - 1 - above.length - below);
   const paint = painter(surface, lost !== undefined);
-  const line = Math.min(controls.line, room - 1);
-  const index = selectedIndex({ rows, room, from: scene.from }, controls);
-  const from = Math.max(0, Math.min(index - line, rows.length - room));
+  const line = Math.min(controls.line, visibleRows - 1);
+  const index = selectedIndex({ rows, room: visibleRows, from: scene.from }, controls);
+  const from = Math.max(0, Math.min(index - line, rows.length - visibleRows));
   const body = rows
-    .slice(from, from + room)
+    .slice(from, from + visibleRows)
     .map((row, each) => rowLine(row, actors.at, surface, paint, from + each === index));
   if (rows.length === 0) body.push(truncated(emptyText(scene), surface.width));
-  while (body.length < room) body.push('');
+  while (body.length < visibleRows) body.push('');
   const detail =
     below === 0 ? [] : detailLines(scene.detail, { width: surface.width, height: below, offset: controls.offset });
-  return { rows, room, from, body: [...body, ...detail.map((each, at) => (at === 0 ? paint(each, 'bold') : each))] };
+  return {
+    rows,
+    room: visibleRows,
+    from,
+    body: [...body, ...detail.map((each, at) => (at === 0 ? paint(each, 'bold') : each))],
+  };
 }
 
 /** Renders the screen as lines that exactly fill the surface. Only visible rows are rendered. */

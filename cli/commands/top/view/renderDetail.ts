@@ -37,9 +37,9 @@ export function detailLines(detail: TopDetail | undefined, { width, height, offs
     0,
     Math.max(1, height - 1 - MIN_STORY_LINES),
   );
-  const room = Math.max(0, height - 2 - fixedLines.length);
-  const skipped = Math.max(0, Math.min(offset, story.length - room));
-  const visible = story.slice(Math.max(0, story.length - room - skipped), story.length - skipped);
+  const storyHeight = Math.max(0, height - 2 - fixedLines.length);
+  const skipped = Math.max(0, Math.min(offset, story.length - storyHeight));
+  const visible = story.slice(Math.max(0, story.length - storyHeight - skipped), story.length - skipped);
   const lines = [title, ...fixedLines, heading ?? '', ...visible].slice(0, height);
   return [...lines, ...Array.from({ length: height - lines.length }, () => '')];
 }

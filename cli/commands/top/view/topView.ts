@@ -81,11 +81,11 @@ class TopView {
   }
 
   #press(key: Key): void {
-    const before = this.#controls;
-    this.#controls = topControlsAfterKey(before, key, this.#frame);
+    const previous = this.#controls;
+    this.#controls = topControlsAfterKey(previous, key, this.#frame);
     const { order, reversed, isQuitting } = this.#controls;
     // A new order applies immediately.
-    const hasNewOrder = order !== before.order || reversed !== before.reversed;
+    const hasNewOrder = order !== previous.order || reversed !== previous.reversed;
     this.#pressedAt = hasNewOrder ? Number.NEGATIVE_INFINITY : systemClock.monotonic();
     if (isQuitting) this.#parts.onQuit();
     this.#fetchDetail();
