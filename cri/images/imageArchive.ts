@@ -401,9 +401,9 @@ class ArchiveReader {
     const members = [...this.#members.values()].toSorted((a, b) => a.from - b.from);
     for (const { name, from, to } of members) {
       if (posix.normalize(name) === listing) continue;
-      for (let at = from; at < to; at += READ_BYTES) {
-        const length = Math.min(READ_BYTES, to - at);
-        const bytes = await readAt(this.#file, at, length);
+      for (let offset = from; offset < to; offset += READ_BYTES) {
+        const length = Math.min(READ_BYTES, to - offset);
+        const bytes = await readAt(this.#file, offset, length);
         // The padding after the last file may be missing.
         yield bytes.length === length ? bytes : Buffer.concat([bytes], length);
       }

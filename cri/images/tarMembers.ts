@@ -90,25 +90,25 @@ export async function listTarMembers(file: FileHandle): Promise<TarMembers> {
 export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<TarMembers, 'isTerminated'>> {
   let overrides: OverridingFields = {};
   let from = 0;
-  let at = 0;
+  let offset = 0;
   const readBlock = blockReader(input);
   for (;;) {
-    const block = await readBlock(at);
+    const block = await readBlock(offset);
     if (block.length === 0) return { isTerminated: false };
     if (block.length === BLOCK_BYTES && block.every((byte) => byte === 0)) return { isTerminated: true };
-    if (block.length < BLOCK_BYTES) throw at === 0 ? notTar() : truncatedArchive(input.size);
+    if (block.length < BLOCK_BYTES) throw offset === 0 ? notTar() : truncatedArchive(input.size);
     const header = parseHeader(block);
     if (header === undefined) {
-      throw at === 0 ? notTar() : new TarError(`is damaged: no tar header at byte ${at}`);
+      throw offset === 0 ? notTar() : new TarError(`is damaged: no tar header at byte ${offset}`);
     }
-    let contentAt = at + BLOCK_BYTES;
+    let contentAt = offset + BLOCK_BYTES;
     for (let isExtended = header.isExtended; isExtended; contentAt += BLOCK_BYTES) {
       isExtended = (await readBlock(contentAt))[EXTENDED_FLAG_AT] === 1;
     }
     const size = overrides.size ?? header.size;
     const to = contentAt + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
     if (contentAt + size > input.size) throw truncatedArchive(input.size);
-    at = to;
+    offset = to;
     if (header.type === 'L' || header.type === 'K' || header.type === 'x' || header.type === 'g') {
       if (size > MAX_HEADER_BYTES) throw new TarError(`is damaged: a header of ${size} bytes at byte ${contentAt}`);
       const content = await input.read(contentAt, size);
@@ -204,15 +204,15 @@ function parseString(bytes: Buffer): string {
 /** Parses the records `LENGTH KEY=VALUE\n` of a pax header. */
 function parsePaxFields(content: Buffer): OverridingFields {
   const records = new Map<string, string>();
-  let at = 0;
-  while (at < content.length) {
-    const space = content.indexOf(0x20, at);
-    const length = Number(content.subarray(at, space).toString('latin1'));
-    if (space < 0 || !Number.isSafeInteger(length) || length <= space - at) break;
+  let offset = 0;
+  while (offset < content.length) {
+    const space = content.indexOf(0x20, offset);
+    const length = Number(content.subarray(offset, space).toString('latin1'));
+    if (space < 0 || !Number.isSafeInteger(length) || length <= space - offset) break;
     const [, key = '', value = ''] =
-      /^([^=]*)=([\s\S]*)\n$/.exec(content.subarray(space + 1, at + length).toString()) ?? [];
+      /^([^=]*)=([\s\S]*)\n$/.exec(content.subarray(space + 1, offset + length).toString()) ?? [];
     records.set(key, value);
-    at += length;
+    offset += length;
   }
   const [path, target] = [records.get('path'), records.get('linkpath')];
   const [size, sparseSize, sparseSizeBefore1] = ['size', 'GNU.sparse.realsize', 'GNU.sparse.size'].map((key) =>

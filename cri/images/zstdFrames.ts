@@ -61,7 +61,7 @@ const block = (trailerBytes: number): Part =>
  */
 export class ZstdFrameSplitter extends Transform {
   #part = frame();
-  #left = MAGIC_BYTES;
+  #remaining = MAGIC_BYTES;
   #header: Buffer = Buffer.alloc(0);
 
   constructor() {
@@ -71,14 +71,14 @@ export class ZstdFrameSplitter extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
     let start = 0;
-    for (let at = 0; at < chunk.length; ) {
-      const taken = chunk.subarray(at, at + Math.min(this.#left, chunk.length - at));
-      if (this.#part.isHeader) this.#header = Buffer.concat([this.#header, taken]);
-      at += taken.length;
-      this.#left -= taken.length;
+    for (let offset = 0; offset < chunk.length; ) {
+      const part = chunk.subarray(offset, offset + Math.min(this.#remaining, chunk.length - offset));
+      if (this.#part.isHeader) this.#header = Buffer.concat([this.#header, part]);
+      offset += part.length;
+      this.#remaining -= part.length;
       if (this.#endsFrame()) {
-        this.push(chunk.subarray(start, at));
-        start = at;
+        this.push(chunk.subarray(start, offset));
+        start = offset;
       }
     }
     if (start < chunk.length) this.push(chunk.subarray(start));
@@ -88,11 +88,11 @@ export class ZstdFrameSplitter extends Transform {
   /** Advances to the next part that has bytes. Returns whether a frame ended before it. */
   #endsFrame(): boolean {
     let hasEnded = false;
-    while (this.#left === 0) {
+    while (this.#remaining === 0) {
       const next = this.#part.next(this.#header);
       hasEnded ||= next === undefined;
       this.#part = next ?? frame();
-      this.#left = this.#part.bytes;
+      this.#remaining = this.#part.bytes;
       this.#header = Buffer.alloc(0);
     }
     return hasEnded;

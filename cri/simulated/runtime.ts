@@ -123,13 +123,13 @@ export class SimulatedRuntime {
         await this.#stall.waitUntilResumed(both);
         const strike = this.faults.match(call, request);
         const act = () => this.#operations[call](request, both);
-        const undo = (answer: ResponseOf<K>, message: string) => this.#undo[call]?.(request, answer, message);
+        const undo = (response: ResponseOf<K>, message: string) => this.#undo[call]?.(request, response, message);
         const crash = () => this.down();
-        const answer = await (strike
+        const response = await (strike
           ? callWithFault(strike, this.#context, both, { execute: act, undo, crash })
           : act());
         await this.#stall.waitUntilResumed(both);
-        return answer;
+        return response;
       });
     } catch (error) {
       throw life.signal.aborted ? runtimeDownError() : error;

@@ -26,12 +26,12 @@ export class FrameReader {
 
   /** Yields the control frames that a chunk completes and the parts of DATA frames that it contains. */
   *read(chunk: Uint8Array): Generator<Frame> {
-    for (let rest = chunk; ; ) {
-      const bytes = rest.subarray(0, this.#current ? this.#current.remainingBytes : this.#missingHeaderBytes);
-      rest = rest.subarray(bytes.length);
+    for (let remaining = chunk; ; ) {
+      const bytes = remaining.subarray(0, this.#current ? this.#current.remainingBytes : this.#missingHeaderBytes);
+      remaining = remaining.subarray(bytes.length);
       const frame = this.#consume(bytes);
       if (frame) yield frame;
-      if (rest.length === 0) return;
+      if (remaining.length === 0) return;
     }
   }
 

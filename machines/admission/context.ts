@@ -141,7 +141,7 @@ export function withName({ entries }: Pick<AdmissionContext, 'entries'>, request
 export function reopened(context: AdmissionContext, uid = ''): AdmissionContext {
   const { waiting, refused } = withoutRequests(context, uid);
   const ranked = refused.map((request) => ({ request, rank: retryRank(context, request) }));
-  ranked.sort((one, other) => compareRanks(one.rank, other.rank));
+  ranked.sort((first, second) => compareRanks(first.rank, second.rank));
   return { ...context, waiting: ranked.map(({ request }) => request).reduce(put, waiting), refused: [] };
 }
 
@@ -180,10 +180,10 @@ export function waitOf({ waiting, entries }: AdmissionContext, uid: string): str
 }
 
 function occupants({ entries }: AdmissionContext, isOther: (uid: string) => boolean): Occupying[] {
-  const found: Occupying[] = [];
+  const occupying: Occupying[] = [];
   for (const { uid, allocated, desired, preempted } of entries) {
     if (allocated === null || !isOther(uid)) continue;
-    found.push({
+    occupying.push({
       uid,
       requests: allocated,
       currentRequests: desired ?? allocated,
@@ -191,7 +191,7 @@ function occupants({ entries }: AdmissionContext, isOther: (uid: string) => bool
       isLeaving: desired === null,
     });
   }
-  return found;
+  return occupying;
 }
 
 interface Occupying extends Occupant {

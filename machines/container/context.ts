@@ -286,8 +286,8 @@ export const stopRequest = (
 type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 
 /** Returns the earlier of two deadlines, either of which may be undefined. */
-export const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : Math.min(one, other ?? Infinity);
+export const sooner = (first: number | undefined, second: number | undefined): number | undefined =>
+  first === undefined ? second : Math.min(first, second ?? Infinity);
 
 /** The maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
 export const leftOfBackOff = ({ crashDelayMs = 0, backedOffMs = 0 }: ContainerContext): number =>

@@ -32,13 +32,13 @@ const initialOf = (node: AnyStateNode): AnyStateNode | undefined => node.initial
 
 /** Draws the inside of a compound state: its states, then the edges between them. */
 function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
-  const own = edges.filter(({ within }) => within === box);
+  const innerEdges = edges.filter(({ within }) => within === box);
   const first = initialOf(box);
   return [
     ...(first ? [`[*] --> ${idOf(first)}`] : []),
     ...childrenOf(box).flatMap((node) => stateOf(node, edges)),
-    ...anyStateOf(box, own),
-    ...merged(own),
+    ...anyStateOf(box, innerEdges),
+    ...merged(innerEdges),
     ...childrenOf(box).flatMap((node) => (node.type === 'final' ? [`${idOf(node)} --> [*]`] : [])),
   ];
 }
@@ -53,10 +53,10 @@ function stateOf(node: AnyStateNode, edges: readonly Edge[]): string[] {
   return [title, ...lines.map((line) => `${idOf(node)} : ${line}`)];
 }
 
-function anyStateOf(box: AnyStateNode, own: readonly Edge[]): string[] {
+function anyStateOf(box: AnyStateNode, innerEdges: readonly Edge[]): string[] {
   const id = anyOf(box);
   const steps = stepsOf(box);
-  if (steps.length === 0 && own.every(({ from }) => from !== id)) return [];
+  if (steps.length === 0 && innerEdges.every(({ from }) => from !== id)) return [];
   return [`state "any state" as ${id}`, ...steps.map((step) => `${id} : ${step}`)];
 }
 
@@ -79,9 +79,9 @@ function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge
   return { within, from: staysWithin ? anyOf(source) : idOf(source), to: idOf(to), label };
 }
 
-function commonBox(one: AnyStateNode, other: AnyStateNode): AnyStateNode {
-  const box = one.parent ?? one;
-  return isWithin(other, box) ? box : commonBox(box, other);
+function commonBox(first: AnyStateNode, second: AnyStateNode): AnyStateNode {
+  const box = first.parent ?? first;
+  return isWithin(second, box) ? box : commonBox(box, second);
 }
 
 /** Merges the edges between the same two states into one line. */
@@ -91,7 +91,7 @@ function merged(edges: readonly Edge[]): string[] {
     const arrow = `${from} --> ${to}`;
     labels.set(arrow, [...(labels.get(arrow) ?? []), ...(label ? [label] : [])]);
   }
-  return [...labels].map(([arrow, all]) => (all.length > 0 ? `${arrow} : ${all.join('<br>')}` : arrow));
+  return [...labels].map(([arrow, texts]) => (texts.length > 0 ? `${arrow} : ${texts.join('<br>')}` : arrow));
 }
 
 /** The events that a state handles without leaving it, as `event [guard] / action, action`. */

@@ -25,8 +25,8 @@ export const tagOf = (machine: string | undefined, state: string): Category | un
 export const hasTag = (machine: string, state: string, tag: string): boolean => allTagsOf(machine, state).includes(tag);
 
 function allTagsOf(machine: string | undefined, state: string): string[] {
-  const found = byId.get(machine ?? '');
-  return found === undefined ? [] : state.split(' ').flatMap((path) => tagsOf(found, path.split('.')));
+  const drawnMachine = byId.get(machine ?? '');
+  return drawnMachine === undefined ? [] : state.split(' ').flatMap((path) => tagsOf(drawnMachine, path.split('.')));
 }
 
 /** Returns the tags of a state and its ancestors. */

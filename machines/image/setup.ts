@@ -121,7 +121,7 @@ export const imageSetup = setup({
     ),
     recordPresentImage: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: ImageCheck) => {
       enqueue.assign({ imageRef: imageRef ?? '' });
-      for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
+      for (const recordedEvent of recordedEvents(involved, imagePresent(image))) enqueue.emit(recordedEvent);
     }),
     update: assign(({ event }) => {
       assertEvent(event, 'image.update');
@@ -133,8 +133,10 @@ export const imageSetup = setup({
     }),
     recordCheckFailureEvents: enqueueActions(({ context: { image, involved, heldUp }, event, enqueue }) => {
       const failure = failureOf(event);
-      for (const told of recordedEvents(involved, inspectionFailed(image, failure))) enqueue.emit(told);
-      for (const each of heldUp) for (const told of recordedEvents(each, inspectionError(failure))) enqueue.emit(told);
+      for (const recordedEvent of recordedEvents(involved, inspectionFailed(image, failure)))
+        enqueue.emit(recordedEvent);
+      for (const each of heldUp)
+        for (const recordedEvent of recordedEvents(each, inspectionError(failure))) enqueue.emit(recordedEvent);
     }),
     recordPullFailure: assign(({ context, event }) => {
       const failure = failureOf(event);

@@ -76,9 +76,9 @@ export function terminatingEntry(
   // If nothing was persisted for the pod, its ports are read from the runtime.
   const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
   const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
-  const held = { ...requests, pod: displayName(pod.metadata) };
+  const reservation = { ...requests, pod: displayName(pod.metadata) };
   const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
-  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? held : null };
+  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? reservation : null };
 }
 
 /** The termination of a pod within its own grace period (at least 1 s, C10). */
@@ -105,9 +105,9 @@ export function terminationOfUnlisted(
 export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
-  const own = terminationOf(pod, 'Deleted', at);
+  const termination = terminationOf(pod, 'Deleted', at);
   // As in a kubelet, 0 counts as unset.
-  return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
+  return { ...termination, graceSeconds: deletionGracePeriodSeconds || termination.graceSeconds, stays: true };
 }
 
 /**

@@ -31,7 +31,7 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Repo
   const sourceViews = sources.map((source) =>
     sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
   );
-  const told = {
+  const feedViews = {
     runtimeHealth: [runtimeFeed(health, since)],
     pleg: [plegView(pleg, since)],
     sources: sourceViews,
@@ -39,7 +39,7 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Repo
     podCidr: podCidrViews(context.podCidr),
   };
   const broken = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeed(feed, failure)]]);
-  const feeds = { ...told, ...Object.fromEntries(broken) };
+  const feeds = { ...feedViews, ...Object.fromEntries(broken) };
   return { kind: 'node', name: nodeName, feeds };
 }
 

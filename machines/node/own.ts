@@ -1,4 +1,4 @@
-/** Tells the node's own pods without an actor from those of other agents. */
+/** Distinguishes the node's own pods without an actor from those of other agents. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
@@ -30,13 +30,13 @@ export function markedPods(
 export function stranded(context: NodeContext): PodInput[] {
   const { broken, drainAt, drained } = context;
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
-  const again = broken.map((pod) => {
+  const brokenPods = broken.map((pod) => {
     const termination = terminationOf(pod, 'NodeShutdown', drainAt);
     return { ...podInput(context, pod, observedOf(context, pod)), ...admittedBefore(context, pod), termination };
   });
   const at = Math.max(drainAt, context.heardAt);
-  const others = markedPods(context).filter((observed) => !isBroken(observed));
-  const unmet = others.map((observed) => {
+  const remaining = markedPods(context).filter((observed) => !isBroken(observed));
+  const unmet = remaining.map((observed) => {
     const wanted = wantedPod(context, observed.uid);
     const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
     const { pod, termination } = wanted
@@ -50,7 +50,7 @@ export function stranded(context: NodeContext): PodInput[] {
       termination: { ...termination, ...(isUnheard ? { isUnheard } : {}) },
     };
   });
-  return [...again, ...unmet];
+  return [...brokenPods, ...unmet];
 }
 
 /** Whether the runtime's pod of this UID belongs to another agent and no source here wants it. */
@@ -82,13 +82,15 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
 export function foreignPods(context: NodeContext): ForeignPod[] {
   const { observed = {}, foreign = [], owner, pods } = context;
   const directories = new Map(foreign.map((pod) => [pod.uid, pod]));
-  const found = new Map(foreign.map((pod) => [pod.uid, pod]));
+  const foreignByUid = new Map(foreign.map((pod) => [pod.uid, pod]));
   for (const { uid, namespace, name, sandboxes, others = [] } of Object.values(observed)) {
-    const theirs = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
-    if (theirs.length === 0) continue;
-    const [by] = theirs.flatMap((sandbox) => sandbox.owner ?? []);
-    const why = by === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was created by ${by}`;
-    found.set(uid, { why, ...directories.get(uid), uid, namespace, name, sandboxes: theirs.map(({ id }) => id) });
+    const foreignSandboxes = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
+    if (foreignSandboxes.length === 0) continue;
+    const [creator] = foreignSandboxes.flatMap((sandbox) => sandbox.owner ?? []);
+    const why =
+      creator === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was created by ${creator}`;
+    const sandboxIds = foreignSandboxes.map(({ id }) => id);
+    foreignByUid.set(uid, { why, ...directories.get(uid), uid, namespace, name, sandboxes: sandboxIds });
   }
-  return [...found.values()].filter(({ uid }) => !isWanted(context, uid) && !Object.hasOwn(pods, uid));
+  return [...foreignByUid.values()].filter(({ uid }) => !isWanted(context, uid) && !Object.hasOwn(pods, uid));
 }

@@ -21,17 +21,17 @@ export const BATCH = 20;
 const sizeOf = (commands: readonly Command[]): number => commands.reduce((sum, { names }) => sum + names.length, 0);
 
 /** Splits commands into the first batch and the rest. */
-function firstBatch(commands: readonly Command[]): { batch: Command[]; rest: Command[] } {
+function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining: Command[] } {
   const batch: Command[] = [];
-  const rest: Command[] = [];
+  const remaining: Command[] = [];
   let room = BATCH;
   for (const command of commands) {
     const { names } = command;
     if (room > 0) batch.push({ ...command, names: names.slice(0, room) });
-    if (names.length > room) rest.push(room > 0 ? { ...command, names: names.slice(room) } : command);
+    if (names.length > room) remaining.push(room > 0 ? { ...command, names: names.slice(room) } : command);
     room = Math.max(0, room - names.length);
   }
-  return { batch, rest };
+  return { batch, remaining };
 }
 
 /** The part of the `spawn` of XState's `assign` that commands need. */
@@ -55,22 +55,22 @@ interface Enqueue {
  * batches. `enqueue` is that of an action of the pod, which may call this only once.
  */
 export function command(enqueue: object, context: PodContext, commands: readonly Command[]): void {
-  const own = asEnqueue(enqueue);
-  if (context.queued !== undefined) own.assign({ queued: withCommands(context.queued, commands) });
-  else if (sizeOf(commands) <= BATCH) send(own, context, commands);
-  else sendBatch(own, { ...context, queued: withCommands([], commands) });
+  const actions = asEnqueue(enqueue);
+  if (context.queued !== undefined) actions.assign({ queued: withCommands(context.queued, commands) });
+  else if (sizeOf(commands) <= BATCH) send(actions, context, commands);
+  else sendBatch(actions, { ...context, queued: withCommands([], commands) });
 }
 
 /**
  * Sends the next batch of the queued commands, and schedules the others after the rest of the node has had its turn.
  */
 export function sendBatch(enqueue: object, context: PodContext): void {
-  const own = asEnqueue(enqueue);
-  const { batch, rest } = firstBatch(context.queued ?? []);
-  own.stopChild('pace');
-  send(own, context, batch);
-  own.assign({ queued: rest.length > 0 ? rest : undefined });
-  if (rest.length > 0) own.spawnChild('pace', { id: 'pace' });
+  const actions = asEnqueue(enqueue);
+  const { batch, remaining } = firstBatch(context.queued ?? []);
+  actions.stopChild('pace');
+  send(actions, context, batch);
+  actions.assign({ queued: remaining.length > 0 ? remaining : undefined });
+  if (remaining.length > 0) actions.spawnChild('pace', { id: 'pace' });
 }
 
 /** The type of `enqueue` depends on the other actions of a setup. In each setup of a pod it has these functions. */

@@ -70,7 +70,10 @@ const hasInitFailed = (context: PodContext): boolean => censusOf(context).failed
  */
 export function wasInitialized(context: PodContext): boolean {
   const lastMade = (role: ContainerRole) =>
-    namesOf(context.allocated.spec, role).reduce((latest, name) => Math.max(latest, madeAt(context, name)), -1);
+    namesOf(context.allocated.spec, role).reduce(
+      (latest, name) => Math.max(latest, newestCreatedAt(context, name)),
+      -1,
+    );
   const regular = lastMade('regular');
   return regular >= 0 && regular >= lastMade('init');
 }
@@ -90,15 +93,15 @@ export const hasBegun = (context: PodContext): boolean =>
 export function earlierTurns(context: PodContext): string[] {
   const inits = initNames(context);
   const last = inits.findLastIndex((name, index) => {
-    const before = inits.slice(0, index).filter((each) => roleOf(context, each) === 'init');
-    const made = madeAt(context, name);
-    return made >= 0 && before.every((each) => made >= madeAt(context, each));
+    const previous = inits.slice(0, index).filter((each) => roleOf(context, each) === 'init');
+    const createdAt = newestCreatedAt(context, name);
+    return createdAt >= 0 && previous.every((each) => createdAt >= newestCreatedAt(context, each));
   });
   return inits.slice(0, last + 1);
 }
 
 /** When the newest container of this name was created in the present sandbox. -1 if there is none. */
-const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
+const newestCreatedAt = ({ observed, sandbox }: PodContext, name: string): number =>
   Math.max(
     -1,
     ...runsOf(observed, name)

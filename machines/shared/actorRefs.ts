@@ -39,13 +39,13 @@ export function pathOf(ref: AnyActorRef): ActorPath {
 
 /** The actor at a path in the system of another actor. Undefined if it no longer exists. */
 export function actorAt<E extends EventObject>(from: AnyActorRef, path: ActorPath): Ref<E> | undefined {
-  let found: AnyActorRef | undefined = from;
-  while (found._parent !== undefined) found = found._parent;
+  let actor: AnyActorRef | undefined = from;
+  while (actor._parent !== undefined) actor = actor._parent;
   for (const id of path) {
     // Only machines have children.
-    const { children }: { children?: Readonly<Record<string, AnyActorRef>> } = found.getSnapshot();
-    found = lookUp(children, id);
-    if (found === undefined) return undefined;
+    const { children }: { children?: Readonly<Record<string, AnyActorRef>> } = actor.getSnapshot();
+    actor = lookUp(children, id);
+    if (actor === undefined) return undefined;
   }
-  return found as unknown as Ref<E>;
+  return actor as unknown as Ref<E>;
 }

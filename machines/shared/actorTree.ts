@@ -67,8 +67,8 @@ function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefine
 /** Parallel regions have several categories, of which the worst is shown first. Other tags follow. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
   const worst = findCategory(tags);
-  const others = [...tags].filter(isFacet);
-  return [...(worst ? [worst] : []), ...others];
+  const facets = [...tags].filter(isFacet);
+  return [...(worst ? [worst] : []), ...facets];
 }
 
 /** Selects the actors of a tree. The descendants of an excluded actor are excluded as well. */
@@ -84,13 +84,13 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   const actor = machineActor(ref, scope.sinceOf);
   const { snapshot, since } = actor;
   // A timer is part of its parent's state.
-  const all = childrenOf(snapshot).filter((child) => child.src !== 'timer');
-  const children = all.filter((child) => !scope.leavesOut?.(child));
+  const allChildren = childrenOf(snapshot).filter((child) => child.src !== 'timer');
+  const children = allChildren.filter((child) => !scope.leavesOut?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const others = children.filter((child) => !isMachine(child));
   // The actor's own deadlines may depend on excluded children.
-  const untold = all.filter((child) => scope.leavesOut?.(child));
-  const shows = [snapshot, since, ...[...others, ...untold].map((child) => child.getSnapshot()), ...machines];
+  const excluded = allChildren.filter((child) => scope.leavesOut?.(child));
+  const shows = [snapshot, since, ...[...others, ...excluded].map((child) => child.getSnapshot()), ...machines];
   return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 
@@ -110,7 +110,7 @@ interface Family {
 }
 
 function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Family): ActorNode {
-  const { feeds, waits, ...own } = rootMeta(actor).facts?.(actor) ?? {};
+  const { feeds, waits, ...base } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {
     id: ref.id,
@@ -119,7 +119,7 @@ function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Fam
     name: ref.id.slice(ref.id.indexOf('/') + 1),
     ...viewOf(ref, actor),
     facts: [],
-    ...own,
+    ...base,
     children: [
       ...others.flatMap((child) => othersOf(child, actor.sinceOf, feeds)),
       ...machines.map((child) => {
@@ -134,17 +134,17 @@ function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Fam
 function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['feeds']): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
-  const told = lookUp(feeds, machine);
-  const own = { id: ref.id, machine, facts: [], children: [] };
-  if (told) return told.map((feed) => ({ ...own, kind: 'feed', ...feed }));
+  const feedViews = lookUp(feeds, machine);
+  const base = { id: ref.id, machine, facts: [], children: [] };
+  if (feedViews) return feedViews.map((feed) => ({ ...base, kind: 'feed', ...feed }));
   if (snapshot.status !== 'active') return [];
   // A call has an input, whereas a feed has none.
   const isCall = 'input' in snapshot && snapshot.input !== undefined;
   const shown = { path: pathOf(ref).join('/'), since: sinceOf(ref) };
   return [
     isCall
-      ? { ...own, ...shown, kind: CALL, name: machine, state: 'called', tags: ['working'] }
-      : { ...own, ...shown, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
+      ? { ...base, ...shown, kind: CALL, name: machine, state: 'called', tags: ['working'] }
+      : { ...base, ...shown, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
   ];
 }
 

@@ -69,8 +69,8 @@ export interface StatusSinkContext extends StatusSinkInput {
   readonly retryAt: number;
 }
 
-const without = <Status extends DueStatus>(all: readonly Status[], uid: string | undefined) =>
-  all.filter((each) => each.uid !== uid);
+const without = <Status extends DueStatus>(statuses: readonly Status[], uid: string | undefined) =>
+  statuses.filter((each) => each.uid !== uid);
 
 /** Replaces an earlier version. The result may wait only if both may. */
 const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
@@ -101,8 +101,8 @@ const sentIn = (event: object): number =>
 /** The number of statuses to send. */
 function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
   const { due, gathering, sending, failed } = context;
-  const left = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
-  return { facts: left === 0 ? [] : [`${left} ${left === 1 ? 'status' : 'statuses'} to send`] };
+  const count = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
+  return { facts: count === 0 ? [] : [`${count} ${count === 1 ? 'status' : 'statuses'} to send`] };
 }
 
 export const statusSinkMachine = setup({

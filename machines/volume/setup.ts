@@ -170,7 +170,8 @@ export const volumeSetup = setup({
     }),
     /** Recorded before the next state's own events. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
-      for (const told of recordedEvents(involvedPod(context.pod), mountFailed(context, event))) enqueue.emit(told);
+      for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailed(context, event)))
+        enqueue.emit(recordedEvent);
     }),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
     hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),

@@ -115,10 +115,10 @@ async function listConfigFiles(config: string): Promise<string[]> {
 async function readProviders(
   file: string,
 ): Promise<{ readonly providers: readonly CredentialProvider[]; readonly text: string }> {
-  const found = await readTextFile(hostFiles, file);
-  if (found === undefined || 'noFile' in found)
-    throw new ConfigError(`${FLAG}: ${file}: ${found?.noFile ?? 'is gone'}`);
-  const parsed = parseBounded(found.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
+  const content = await readTextFile(hostFiles, file);
+  if (content === undefined || 'noFile' in content)
+    throw new ConfigError(`${FLAG}: ${file}: ${content?.noFile ?? 'is gone'}`);
+  const parsed = parseBounded(content.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
   if (!('values' in parsed)) throw new ConfigError(`${file}: ${'problem' in parsed ? parsed.problem : parsed.beyond}`);
   const [source] = parsed.values;
   const input = withoutNulls(schema, source);
@@ -127,7 +127,7 @@ async function readProviders(
     ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
     : describeIssues(read.error.issues, withoutValues(input), source);
   if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
-  return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: found.text };
+  return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: content.text };
 }
 
 /** Returns the mistakes that involve several fields. */
@@ -135,13 +135,15 @@ function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] 
   if (token === undefined) return [];
   const required = token.requiredServiceAccountAnnotationKeys ?? [];
   const optional = token.optionalServiceAccountAnnotationKeys ?? [];
-  const all = [...required, ...optional];
+  const annotationKeys = [...required, ...optional];
   return [
     ...(apiVersion === TOKEN_VERSION ? [] : [`tokenAttributes: needs apiVersion ${TOKEN_VERSION}`]),
     ...(token.requireServiceAccount || required.length === 0
       ? []
       : ['tokenAttributes.requiredServiceAccountAnnotationKeys: needs requireServiceAccount']),
-    ...(new Set(all).size === all.length ? [] : ['tokenAttributes: must not name an annotation twice']),
+    ...(new Set(annotationKeys).size === annotationKeys.length
+      ? []
+      : ['tokenAttributes: must not name an annotation twice']),
   ];
 }
 

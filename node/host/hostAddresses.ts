@@ -88,9 +88,9 @@ export function nodeIpWarnings(
   interfaces: Interfaces,
 ): string[] {
   if (followsHostAddresses) return [];
-  const own = Object.values(interfaces).flatMap((infos = []) => infos.map(({ address }) => address));
+  const interfaceAddresses = Object.values(interfaces).flatMap((infos = []) => infos.map(({ address }) => address));
   return nodeIps.flatMap((address) => {
-    const problem = nodeIpProblem(address, own);
+    const problem = nodeIpProblem(address, interfaceAddresses);
     return problem === undefined ? [] : [`--node-ip: ${problem}; it is used anyway`];
   });
 }

@@ -62,17 +62,17 @@ export async function runningAgentPid(rootDirectory: string): Promise<number | u
 export async function lockRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');
   await createDirectory(directory);
-  const own = `${process.pid}-${await processStartTime(process.pid)}`;
-  const release = () => rm(join(directory, own), { force: true });
-  await writeFile(join(directory, own), '').catch((cause) => {
+  const ownLock = `${process.pid}-${await processStartTime(process.pid)}`;
+  const release = () => rm(join(directory, ownLock), { force: true });
+  await writeFile(join(directory, ownLock), '').catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
   });
-  const [other] = await otherLocks(directory, own);
-  const isSocketInUse = other === undefined && (await isListening(socketPath(rootDirectory)));
-  if (other === undefined && !isSocketInUse) return release;
+  const [otherLock] = await otherLocks(directory, ownLock);
+  const isSocketInUse = otherLock === undefined && (await isListening(socketPath(rootDirectory)));
+  if (otherLock === undefined && !isSocketInUse) return release;
   await release();
   throw agentRunningFailure(
     rootDirectory,
-    other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`,
+    otherLock === undefined ? 'that answers on its socket' : `(process ${otherLock.split('-')[0]})`,
   );
 }

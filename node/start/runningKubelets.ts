@@ -26,12 +26,12 @@ export async function describeRunningKubelets(rootDirectory: string, proc = '/pr
 
 /** Throws a `NodeFailure` if a kubelet runs on a root directory. */
 export async function assertNoKubelet(rootDirectory: string): Promise<void> {
-  const [why] = await describeRunningKubelets(rootDirectory);
-  if (why === undefined) return;
-  throw new NodeFailure('RootInUse', `${why}: stop the kubelet first, or use another root directory`);
+  const [kubelet] = await describeRunningKubelets(rootDirectory);
+  if (kubelet === undefined) return;
+  throw new NodeFailure('RootInUse', `${kubelet}: stop the kubelet first, or use another root directory`);
 }
 
-/** Whether another statelet agent runs on the directory. `lockRootDirectory` is what refuses that. */
+/** Whether another statelet agent runs on the directory. Does not lock the directory as `lockRootDirectory` does. */
 async function isRunByOtherAgent(rootDirectory: string): Promise<boolean> {
   const pid = await runningAgentPid(rootDirectory);
   if (pid !== undefined && pid !== process.pid) return true;

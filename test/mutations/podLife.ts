@@ -174,8 +174,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C10',
     breaks: 'a later command puts the deadline off',
     file: 'machines/container/context.ts',
-    find: 'one === undefined ? other : Math.min(one, other ?? Infinity);',
-    put: 'other ?? one;',
+    find: 'first === undefined ? second : Math.min(first, second ?? Infinity);',
+    put: 'second ?? first;',
   },
   {
     rule: 'C10',

@@ -20,55 +20,57 @@ interface ShellState {
   readonly end?: Behaviour;
 }
 
-type Builtin = (at: ShellState, args: readonly string[], programs: ProgramBehaviour) => ShellState;
+type Builtin = (state: ShellState, args: readonly string[], programs: ProgramBehaviour) => ShellState;
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=([\s\S]*)$/;
 
 const builtins: Readonly<Record<string, Builtin>> = {
-  exit: (at, args) => ({ ...at, end: exitAfter(at.elapsedMs, exitCode(args[0], at.status)) }),
-  exec: (at, args, programs) => (args.length === 0 ? at : { ...at, end: delayedBy(programs(args), at.elapsedMs) }),
-  trap: (at, args) => ({ ...at, onTerm: args.some(isTermSignal) ? trapBehaviour(args[0] ?? '') : at.onTerm }),
-  wait: (at) => ({ ...[...at.background].reduce(waitForCommand, at), status: 0, background: [] }),
+  exit: (state, args) => ({ ...state, end: exitAfter(state.elapsedMs, exitCode(args[0], state.status)) }),
+  exec: (state, args, programs) =>
+    args.length === 0 ? state : { ...state, end: delayedBy(programs(args), state.elapsedMs) },
+  trap: (state, args) => ({ ...state, onTerm: args.some(isTermSignal) ? trapBehaviour(args[0] ?? '') : state.onTerm }),
+  wait: (state) => ({ ...[...state.background].reduce(waitForCommand, state), status: 0, background: [] }),
 };
 
 /** Returns the behaviour of a shell script. `programs` returns the behaviour of the programs in it. */
 export function scriptBehaviour(script: string, programs: ProgramBehaviour): Behaviour {
   const initialState = { onTerm: {}, background: [], variables: new Map(), functions: new Map() };
-  const at = runStatements(
+  const state = runStatements(
     { elapsedMs: 0, status: 0, commandBudget: { remaining: STEP_LIMIT }, ...initialState },
     parseScript(script),
     programs,
   );
-  return { ...outcome(at), ...at.onTerm };
+  return { ...outcome(state), ...state.onTerm };
 }
 
 function runStatements(start: ShellState, statements: readonly Statement[], programs: ProgramBehaviour): ShellState {
-  let at = start;
+  let state = start;
   for (const { command, join, background } of statements) {
-    if (at.end !== undefined) break;
-    if (at.commandBudget.remaining-- <= 0) return { ...at, end: {} };
-    if (join === '&&' && at.status !== 0) continue;
-    if (join === '||' && at.status === 0) continue;
-    if (background) at = { ...at, background: [...at.background, subshellBehaviour(at, command, programs)] };
-    else at = runCommand(at, command, programs);
+    if (state.end !== undefined) break;
+    if (state.commandBudget.remaining-- <= 0) return { ...state, end: {} };
+    if (join === '&&' && state.status !== 0) continue;
+    if (join === '||' && state.status === 0) continue;
+    if (background)
+      state = { ...state, background: [...state.background, subshellBehaviour(state, command, programs)] };
+    else state = runCommand(state, command, programs);
   }
-  return at;
+  return state;
 }
 
-function runCommand(at: ShellState, command: Command, programs: ProgramBehaviour): ShellState {
+function runCommand(state: ShellState, command: Command, programs: ProgramBehaviour): ShellState {
   switch (command.kind) {
     case 'endless':
-      return { ...at, end: {} };
+      return { ...state, end: {} };
     case 'group':
-      return runStatements(at, command.body, programs);
+      return runStatements(state, command.body, programs);
     case 'subshell':
-      return waitForCommand(at, subshellBehaviour(at, { kind: 'group', body: command.body }, programs));
+      return waitForCommand(state, subshellBehaviour(state, { kind: 'group', body: command.body }, programs));
     case 'function':
-      return { ...at, functions: new Map(at.functions).set(command.name, command.body) };
+      return { ...state, functions: new Map(state.functions).set(command.name, command.body) };
     case 'for':
-      return runLoop(at, command, programs);
+      return runLoop(state, command, programs);
     case 'simple':
-      return runSimple(at, command.words, programs);
+      return runSimple(state, command.words, programs);
   }
 }
 
@@ -78,34 +80,34 @@ function runLoop(
   programs: ProgramBehaviour,
 ): ShellState {
   const values = items.flatMap((item) => expand(item, start.variables));
-  let at = start;
+  let state = start;
   for (const value of values) {
-    if (at.end !== undefined) break;
-    at = runStatements({ ...at, variables: new Map(at.variables).set(name, value) }, body, programs);
+    if (state.end !== undefined) break;
+    state = runStatements({ ...state, variables: new Map(state.variables).set(name, value) }, body, programs);
   }
-  return at;
+  return state;
 }
 
-function runSimple(at: ShellState, rawWords: readonly string[], programs: ProgramBehaviour): ShellState {
+function runSimple(state: ShellState, rawWords: readonly string[], programs: ProgramBehaviour): ShellState {
   const first = rawWords.findIndex((word) => !ASSIGNMENT.test(word));
-  if (first === -1) return { ...at, status: 0, variables: assignVariables(at.variables, rawWords) };
-  const words = rawWords.slice(first).flatMap((word) => expand(word, at.variables));
+  if (first === -1) return { ...state, status: 0, variables: assignVariables(state.variables, rawWords) };
+  const words = rawWords.slice(first).flatMap((word) => expand(word, state.variables));
   const [word = '', ...args] = words;
-  const body = at.functions.get(word);
-  if (body !== undefined) return callFunction(at, word, body, programs);
+  const body = state.functions.get(word);
+  if (body !== undefined) return callFunction(state, word, body, programs);
   const builtin = Object.hasOwn(builtins, word) ? lookUp(builtins, word) : undefined;
-  return builtin ? builtin(at, args, programs) : waitForCommand(at, delayedBy(programs(words), at.elapsedMs));
+  return builtin ? builtin(state, args, programs) : waitForCommand(state, delayedBy(programs(words), state.elapsedMs));
 }
 
 /** Calls a function, which is undefined within its own body so that recursion is not followed. */
 function callFunction(
-  at: ShellState,
+  state: ShellState,
   name: string,
   body: readonly Statement[],
   programs: ProgramBehaviour,
 ): ShellState {
-  const otherFunctions = new Map([...at.functions].filter(([functionName]) => functionName !== name));
-  return { ...runStatements({ ...at, functions: otherFunctions }, body, programs), functions: at.functions };
+  const otherFunctions = new Map([...state.functions].filter(([functionName]) => functionName !== name));
+  return { ...runStatements({ ...state, functions: otherFunctions }, body, programs), functions: state.functions };
 }
 
 function assignVariables(variables: Variables, assignments: readonly string[]): Variables {
@@ -118,8 +120,8 @@ function assignVariables(variables: Variables, assignments: readonly string[]): 
 }
 
 /** Returns the behaviour of a command in a subshell that starts now. */
-function subshellBehaviour(at: ShellState, command: Command, programs: ProgramBehaviour): Behaviour {
-  return outcome(runCommand({ ...at, background: [] }, command, programs));
+function subshellBehaviour(state: ShellState, command: Command, programs: ProgramBehaviour): Behaviour {
+  return outcome(runCommand({ ...state, background: [] }, command, programs));
 }
 
 function outcome({ end, elapsedMs, status }: ShellState): Behaviour {
@@ -127,10 +129,10 @@ function outcome({ end, elapsedMs, status }: ShellState): Behaviour {
 }
 
 /** Waits for a command, which may have exited already. */
-function waitForCommand(at: ShellState, { exitAfterMs, exitCode = 0 }: Behaviour): ShellState {
-  if (at.end !== undefined) return at;
-  if (exitAfterMs === undefined) return { ...at, end: {} };
-  return { ...at, elapsedMs: Math.max(at.elapsedMs, exitAfterMs), status: exitCode };
+function waitForCommand(state: ShellState, { exitAfterMs, exitCode = 0 }: Behaviour): ShellState {
+  if (state.end !== undefined) return state;
+  if (exitAfterMs === undefined) return { ...state, end: {} };
+  return { ...state, elapsedMs: Math.max(state.elapsedMs, exitAfterMs), status: exitCode };
 }
 
 function exitAfter(exitAfterMs: number, exitCode: number): Behaviour {

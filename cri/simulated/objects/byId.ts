@@ -19,9 +19,9 @@ export function findById<R>(records: ReadonlyMap<string, R>, id: string, errorPr
 
 /** Finds a record like `findById`, but throws if there is none. */
 export function requireById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R {
-  const found = findById(records, id, errorPrefix);
-  if (found === undefined) throw new CallError('NOT_FOUND', `${errorPrefix}: not found`);
-  return found;
+  const record = findById(records, id, errorPrefix);
+  if (record === undefined) throw new CallError('NOT_FOUND', `${errorPrefix}: not found`);
+  return record;
 }
 
 /** Returns the full ID for a unique prefix. Otherwise returns `id` unchanged. */
