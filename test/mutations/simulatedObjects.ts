@@ -11,8 +11,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'object-not-told',
     breaks: 'pods are not told that a ConfigMap or a Secret has changed',
     file: 'actors/objects/objectStore.ts',
-    find: 'if (hasChanged) this.#reporter.notifyPods(known.users.keys());',
-    put: 'if (hasChanged && object === undefined) this.#reporter.notifyPods(known.users.keys());',
+    find: 'if (hasChanged) this.#reporter.notifyPods(use.users.keys());',
+    put: 'if (hasChanged && object === undefined) this.#reporter.notifyPods(use.users.keys());',
     story: told('a ConfigMap changes all the time'),
   },
   {
@@ -102,8 +102,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'token-each-time',
     breaks: 'another token is asked for whenever a volume is looked at',
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
-    find: 'if (held.dueIn(now) > EARLY_MS) return false;',
-    put: 'if (held.dueIn(now) > EARLY_MS * 3_600) return false;',
+    find: 'if (token.dueIn(now) > EARLY_MS) return false;',
+    put: 'if (token.dueIn(now) > EARLY_MS * 3_600) return false;',
     story: told('a pod shows everything that a cluster has for it, and all of it changes'),
   },
 ];
