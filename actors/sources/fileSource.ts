@@ -105,6 +105,8 @@ class FileSource {
   readonly #dueAt = new Map<string, number>();
   /** Number of times that each file was created, removed or renamed since it was read, keyed by name. */
   readonly #entryChanges = new Map<string, number>();
+  /** Names of the files that have been missing since they were read. */
+  readonly #removed = new Set<string>();
   /** The inode of each file that was read, keyed by path. */
   readonly #inodes = new Map<string, number>();
   /** Time since which each file has been empty, keyed by path. */
@@ -194,19 +196,21 @@ class FileSource {
    * whatever their content, because it handles each event individually (`produceWatchEvent` in
    * `pkg/kubelet/config/file_linux.go`). They are read in the next round, so that a set without them is published
    * first. Renaming another file over a file changes its entry only once. After several such renames, the file has a
-   * new inode and its status has changed after its content (ctime).
+   * new inode and its status has changed after its content (ctime). The same is true after a removal and a rename, which
+   * is recognized if the file was missing when the removal was reported.
    */
   async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreated = new Set<string>();
     for (const name of names) {
       const count = this.#entryChanges.get(name) ?? 0;
       this.#entryChanges.delete(name);
+      const wasRemoved = this.#removed.delete(name);
       const file = join(directory, name);
       const inode = this.#inodes.get(file);
-      if (count < 2 || inode === undefined) continue;
+      if ((count < 2 && !wasRemoved) || inode === undefined) continue;
       const stats = await undefinedIfMissing(() => this.#disk.stat(file));
       if (stats === undefined) continue;
-      const isRenamedOver = stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
+      const isRenamedOver = !wasRemoved && stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
       if (!isRenamedOver) recreated.add(name);
     }
     return recreated;
@@ -350,6 +354,7 @@ class FileSource {
     this.#watched?.watcher.close();
     this.#watched = undefined;
     this.#entryChanges.clear();
+    this.#removed.clear();
   }
 
   #onWatchLost(): void {
@@ -358,13 +363,29 @@ class FileSource {
     this.#alarm.ring();
   }
 
+  /** Records that a file that was read is missing at present. It may exist again when it is due. */
+  async #recordRemoval(directory: string, name: string): Promise<void> {
+    const file = join(directory, name);
+    const inode = this.#inodes.get(file);
+    if (inode === undefined) return;
+    const isMissing = await this.#disk.lstat(file).then(
+      () => false,
+      (error: unknown) => errorCode(error) === 'ENOENT',
+    );
+    const isCurrent = this.#watched?.place.directory === directory && this.#inodes.get(file) === inode;
+    if (isMissing && isCurrent) this.#removed.add(name);
+  }
+
   #onChange(place: ManifestPlace, name: string | null, change: DirectoryChange): void {
     const now = this.#steadyClock.now();
     // Only a list can identify a file whose name is not valid UTF-8.
     if (name?.includes('\ufffd')) this.#listAt = now;
     else if (name !== null && isManifestName(place, name)) {
       this.#dueAt.set(name, now + SETTLE_MS);
-      if (change === 'entry') this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
+      if (change === 'entry') {
+        this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
+        void this.#recordRemoval(place.directory, name);
+      }
     }
     // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at
     // once.

@@ -114,11 +114,11 @@ describe('C24: at once, with the same content, a file that is', () => {
    * Follows a file, does something to it, and waits until a file that was written afterwards has been read. Returns whether
    * each set meanwhile had the pod of the first file. On a busy host changes share a set, so their number says nothing.
    */
-  async function presenceAfter(act: () => void): Promise<boolean[]> {
+  async function presenceAfter(act: () => void | Promise<void>): Promise<boolean[]> {
     await writeFile(file(), manifest('a'));
     start();
     await untilNames('a-node-1');
-    act();
+    await act();
     await writeFile(join(path, 'z.yaml'), manifest('z'));
     await untilNames('a-node-1', 'z-node-1');
     return sets.slice(1).map((set) => names(set).includes('a-node-1'));
@@ -136,6 +136,19 @@ describe('C24: at once, with the same content, a file that is', () => {
     const act = () => {
       renameSync(file(), join(base, 'away'));
       renameSync(join(base, 'away'), file());
+    };
+    expect((await presenceAfter(act))[0]).toBe(false);
+  });
+
+  test('removed and replaced by a rename is gone, and then there again', async () => {
+    writeFileSync(join(base, 'prepared'), manifest('a'));
+    // The kernel counts the times of files in steps of some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const act = async () => {
+      rmSync(file());
+      // Two programs that run one after the other are a moment apart.
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      renameSync(join(base, 'prepared'), file());
     };
     expect((await presenceAfter(act))[0]).toBe(false);
   });
