@@ -176,6 +176,25 @@ describe('liveness', () => {
     expect(node.pod('once').phase).toBe('Succeeded');
   });
 
+  test('while it ends the last container of a pod that never restarts, sidecars are probed and restarted', async () => {
+    const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
+    const proxy = containerWith('proxy', { restartPolicy: 'Always', livenessProbe: probe('proxy') });
+    const main = { command, livenessProbe: probe('live', { terminationGracePeriodSeconds: 60 }) };
+    const health: Health = {};
+    const pod = podProbed('web', main, { restartPolicy: 'Never', initContainers: [proxy] });
+    const node = await probedNode([pod], health);
+    await node.advance('5s');
+    health.live = 1;
+    await node.advance('5s');
+    expect(node.containerView('web').state).toBe('stopping.killing.graceful');
+    health.proxy = 1;
+    await node.advance('5s');
+    health.proxy = 0;
+    await node.advance('20s');
+    expect(node.containerView('web').state).toBe('stopping.killing.graceful');
+    expect(flags(node, 'web', 'proxy')).toEqual({ started: true, ready: true, restarts: 2 });
+  });
+
   test('what the tool does wrong says nothing of the container', async () => {
     const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], {});
     await node.advance('5s');
