@@ -67,6 +67,23 @@ test('who waits behind it sees who holds the slot and what for', async () => {
   expect((explanation ? formatExplanation(explanation) : '').replace(/\s+/g, ' ')).toContain(place);
 });
 
+test('a pull that waits sees who holds the slot, also after a restart of the agent', async () => {
+  const node = await serialNode({ 'slow.example/app:1': hanging, 'other.example/app:1': hanging });
+  node.apply(pulling('slow', 'slow.example/app:1'));
+  await node.advance('1s');
+  node.apply(pulling('web', 'other.example/app:1'));
+  await node.advance('1m');
+  await node.restartAgent();
+  await node.advance('1m');
+  const waits = ['slow', 'web'].map((name) => answerOf(node, name)).filter((answer) => answer?.includes('queue'));
+  // Either pull may be the first after a restart.
+  expect(waits).toEqual([
+    expect.stringMatching(
+      /in the pull queue: place 1 of 1, 1 at a time, behind the pull of (?:slow|other)\.example\/app:1 for default\/(?:slow|web)/,
+    ),
+  ]);
+});
+
 test('a registry that hangs holds up the pulls from others until it is slow, and those from itself to its limit', async () => {
   const registry = { 'slow.example/app:1': hanging, 'slow.example/other:1': {}, 'other.example/app:1': {} };
   const node = await serialNode(registry, { slowPullMs: 120_000 });
