@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
 import { type Commands, createProgram } from '../../cli/program.ts';
 
-/** Which command the words lead to, and what it is given. */
-async function asked(...words: string[]): Promise<unknown> {
-  let call: unknown;
+/** Commands that only report their name and arguments. */
+function commandsReportingTo(report: (call: readonly unknown[]) => void): Commands {
   const hear =
     (command: string) =>
-    async (...given: unknown[]) => {
-      call = [command, ...given];
-    };
-  const commands: Commands = {
+    async (...given: unknown[]) =>
+      report([command, ...given]);
+  return {
     run: hear('run'),
     up: hear('up'),
     down: hear('down'),
@@ -38,6 +37,14 @@ async function asked(...words: string[]): Promise<unknown> {
     completion: hear('completion'),
     complete: hear('complete'),
   };
+}
+
+/** Which command the words lead to, and what it is given. */
+async function asked(...words: string[]): Promise<unknown> {
+  let call: unknown;
+  const commands = commandsReportingTo((given) => {
+    call = given;
+  });
   await createProgram(commands).parseAsync(['node', 'statelet', ...words]);
   return call;
 }
@@ -256,4 +263,16 @@ describe('exec and attach', () => {
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });
+});
+
+test('the help of each command lists the choices of -o once', () => {
+  const program = createProgram(commandsReportingTo(() => {}));
+  const helps = (command: Command): string[] => {
+    const output = command.options.find(({ short }) => short === '-o');
+    const own = output?.argChoices === undefined ? [] : [command.createHelp().optionDescription(output)];
+    return [...own, ...command.commands.flatMap(helps)];
+  };
+  const all = helps(program);
+  expect(all.length).toBeGreaterThan(3);
+  for (const help of all) expect(help).toMatch(/^[^(]*\(choices: (?:"[^"]+"(?:, )?)+\)$/);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createDetail } from '../../inspect/detail.ts';
 import { explainNode } from '../../show/explain/explainNode.ts';
+import { explainPart } from '../../show/explain/explainPart.ts';
 import { explainPod } from '../../show/explain.ts';
-import { backOff, NOW, nodeView, podView, run, seenPod } from '../kubernetes/views.ts';
+import { backOff, NOW, nodeView, podView, run, seenPod, volumeView } from '../kubernetes/views.ts';
 
 test('an actor that waits for nothing has its condition in its answer, and not the name of its state', () => {
   const node = explainNode(nodeView(), NOW);
@@ -44,4 +45,28 @@ test('a container that was killed by SIGKILL is said to be, without the reason E
   expect(answer).toBe(
     'container app is waiting for the back-off until 12:03:00; its last run: killed (SIGKILL) after 2s',
   );
+});
+
+test('a volume has its own headline, which names its failure and the next attempt', () => {
+  const failing = volumeView('data', {
+    state: 'awaitingRetry',
+    tags: ['retrying'],
+    mounted: false,
+    waitingFor: 'the back-off',
+    until: NOW + 4_000,
+    lastFailure: { reason: 'FailedMount', message: 'no such Secret' },
+  });
+  const seen = seenPod(
+    podView({ main: {}, spec: { volumes: [{ name: 'data', emptyDir: {} }] }, view: { volumes: [failing] } }),
+  );
+  const { answer } = createDetail({
+    path: failing.path,
+    at: NOW,
+    events: [],
+    explanation: explainPod(seen, NOW),
+    part: explainPart(seen, { kind: 'volume', name: 'data' }, NOW),
+    node: explainNode(nodeView(), NOW),
+    tree: seen.tree,
+  });
+  expect(answer).toBe('volume data is not mounted: FailedMount: no such Secret; next attempt at 12:03:00 (in 4s)');
 });
