@@ -33,6 +33,16 @@ describe('the text of a manifest', () => {
     });
   });
 
+  test.each(['80', '80.0', '8e1'])('an integer in JSON may be written as %s, but not with a fraction', (port) => {
+    const withPort = (written: string) =>
+      `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[
+        {"name":"c","image":"i","ports":[{"containerPort":${written}}]}]}}`;
+    expect(read(withPort(port))).toHaveProperty('pod.spec.containers.0.ports.0.containerPort', 80);
+    expect(problems(withPort('80.5'))).toEqual([
+      { path: 'spec.containers[0].ports[0].containerPort', message: 'expected an integer, got a fraction' },
+    ]);
+  });
+
   test('JSON is read as well, with tabs', () => {
     const text = JSON.stringify(
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'j' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
