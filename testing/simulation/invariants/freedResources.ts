@@ -2,17 +2,19 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
-import { podRequest } from '../../../kubernetes/resources/resources.ts';
+import {
+  amountRequested,
+  type PodRequests,
+  requestsOf,
+  resourceConflict,
+} from '../../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import type { Invariant } from './invariant.ts';
 
 /** The resources of a pod at admission, i.e. its largest request so far, because a resize may still be in progress. */
-interface Holder {
-  readonly cpuMillis: number;
-  readonly memoryBytes: number;
-}
+type Holder = PodRequests;
 
 /** A refusal that is judged once the status of every pod that was admitted before it is published. */
 interface Refusal {
@@ -35,9 +37,7 @@ export const freedResources: Invariant = {
     const failedAtServer = new Set<string>();
     const isJustified = ({ pod, holders }: Refusal): boolean => {
       const held = [...holders.values()].filter((holder) => holder !== undefined);
-      const cpuMillis = sum(held.map((holder) => holder.cpuMillis)) + podRequest(pod.spec, 'cpu');
-      const memoryBytes = sum(held.map((holder) => holder.memoryBytes)) + podRequest(pod.spec, 'memory');
-      return cpuMillis > capacity.cpuMillis || memoryBytes > capacity.memoryBytes || held.length >= capacity.pods;
+      return resourceConflict(requestsOf(pod), held, capacity) !== undefined;
     };
     return {
       // A new agent decides again on every other pod.
@@ -57,8 +57,7 @@ export const freedResources: Invariant = {
         for (const { holders } of refusals) if (!holders.has(uid)) holders.set(uid, holder);
         // The agent may hold places for running pods that no source has reported yet.
         const isComplete = host.running().every(({ podUid }) => known.has(podUid));
-        if (isNew && isComplete && pod.status?.reason?.startsWith('OutOf'))
-          refusals.add({ pod, holders: new Map(known) });
+        if (isNew && isComplete && isForResources(pod)) refusals.add({ pod, holders: new Map(known) });
       },
       onReport: ({ uid, status, isStatic }) => {
         if (!isStatic && isRefused({ status })) failedAtServer.add(uid);
@@ -79,10 +78,12 @@ export const freedResources: Invariant = {
   },
 };
 
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
-
 const isRefused = ({ status }: Pick<Pod, 'status'>): boolean =>
   status?.message?.startsWith('Pod was rejected: ') === true;
+
+/** Whether a pod was refused for a resource or a host port. */
+const isForResources = ({ status }: Pod): boolean =>
+  status?.reason === 'NodePorts' || status?.reason?.startsWith('OutOf') === true;
 
 /**
  * Whether a pod holds resources. It does not if it was rejected, has ended, has only stopped containers while
@@ -99,7 +100,15 @@ function holds({ pod, tree }: PodChange): boolean {
 const hasStopped = ({ children }: ActorNode): boolean =>
   children.filter(({ machine }) => machine === 'container').every(({ tags }) => tags.includes('rests'));
 
-const largest = (pod: Pod, before: Holder | undefined): Holder => ({
-  cpuMillis: Math.max(podRequest(pod.spec, 'cpu'), before?.cpuMillis ?? 0),
-  memoryBytes: Math.max(podRequest(pod.spec, 'memory'), before?.memoryBytes ?? 0),
-});
+function largest(pod: Pod, before: Holder | undefined): Holder {
+  const requests = requestsOf(pod);
+  if (before === undefined) return requests;
+  const names = new Set([...Object.keys(before.extra), ...Object.keys(requests.extra)]);
+  const largestAmount = (name: string) => Math.max(amountRequested(before, name), amountRequested(requests, name));
+  return {
+    ...requests,
+    cpuMillis: largestAmount('cpu'),
+    memoryBytes: largestAmount('memory'),
+    extra: Object.fromEntries([...names].map((name) => [name, largestAmount(name)])),
+  };
+}

@@ -1,12 +1,20 @@
 import { expect, test } from '@jest/globals';
+import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import { freedResources } from '../../../../testing/simulation/invariants/freedResources.ts';
 import type { Hooks, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { podWith } from '../../../fakes/pods.ts';
 
-const CAPACITY = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 10 };
+const CAPACITY = {
+  cpuMillis: 2_000,
+  memoryBytes: 2 ** 30,
+  pods: 10,
+  extra: { 'ephemeral-storage': 2 ** 30, 'hugepages-2Mi': 2 ** 22 },
+};
 
-/** A node of two cores; each pod has one container and requests one and a half. */
-function watching() {
+const HALF_MORE_THAN_A_CORE: Partial<Container> = { resources: { requests: { cpu: '1500m' } } };
+
+/** A node of two cores. Each pod has one container, which by default requests one and a half. */
+function watching(requested = HALF_MORE_THAN_A_CORE) {
   const broken: string[] = [];
   const running = new Set<string>();
   const unpublished = new Set<string>();
@@ -16,14 +24,14 @@ function watching() {
   const following: Hooks = freedResources.follow(watched, (message) => void broken.push(message));
   const show = (name: string, status: object, tree: { termination?: object; container?: string } = {}) => {
     const { termination, container = 'done' } = tree;
-    const containers = [{ name: 'main', image: 'a:1', resources: { requests: { cpu: '1500m' } } }];
+    const containers = [{ name: 'main', image: 'a:1', ...requested }];
     const children = [{ machine: 'container', tags: [container] }];
     // The invariant reads nothing else of a change.
     const change = { uid: `${name}-uid`, pod: { ...podWith(name, { containers }), status }, removed: false };
     following.onStatus?.({ ...change, tree: { children, ...(termination ? { termination } : {}) } } as never);
   };
-  const refuse = (name: string) =>
-    show(name, { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' });
+  const refuse = (name: string, reason = 'OutOfcpu') =>
+    show(name, { phase: 'Failed', reason, message: 'Pod was rejected: Node did not have enough' });
   const said = () => {
     following.afterStep?.();
     return broken.splice(0);
@@ -99,4 +107,18 @@ test('a later agent decides again on a rejected pod, unless the API server knows
   refuse('static');
   refuse('api');
   expect(said()).toEqual([expect.stringContaining('default/static: refused although')]);
+});
+
+test.each<[string, Partial<Container>]>([
+  ['OutOfephemeral-storage', { resources: { requests: { 'ephemeral-storage': '600Mi' } } }],
+  ['OutOfhugepages-2Mi', { resources: { requests: { 'hugepages-2Mi': '4Mi' } } }],
+  ['NodePorts', { ports: [{ containerPort: 80, hostPort: 8080 }] }],
+])('a refusal with %s is judged by what the other pods hold of that', (reason, requested) => {
+  const { show, refuse, said } = watching(requested);
+  show('web', { phase: 'Running' });
+  refuse('new', reason);
+  expect(said()).toEqual([]);
+  show('web', { phase: 'Succeeded' });
+  refuse('other', reason);
+  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
 });
