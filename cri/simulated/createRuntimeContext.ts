@@ -24,6 +24,7 @@ export function createRuntimeContext(
     newId: createIdGenerator(random),
     newPid: createPidGenerator(FIRST_PID),
     absentStopsFail,
+    reportsUsers: options.features?.supplementalGroupsPolicy === true,
     handlers: options.handlers,
     latencyOf,
     work: async (call, signal, ms = latencyOf(call)) => {

@@ -15,6 +15,8 @@ export interface RuntimeContext {
   readonly newPid: () => number;
   /** Whether stopping a missing object fails. */
   readonly absentStopsFail: boolean;
+  /** Whether containers report the user of their process, as with the feature `supplementalGroupsPolicy`. */
+  readonly reportsUsers: boolean;
   /** Names of the runtime handlers. If undefined, any name is accepted. */
   readonly handlers: readonly string[] | undefined;
   readonly latencyOf: LatencyOf;

@@ -1,5 +1,6 @@
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import { goDuration } from '../../base/duration.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { isDuration } from './fields.ts';
 import type { NodeConfig } from './nodeConfig.ts';
@@ -35,8 +36,8 @@ function configuredFields(settings: Settings, configured: Configured): Fields {
 }
 
 function groupValue(name: string, group: Group, { flags, fields }: Configured): Fields | undefined {
-  if (group.hidesDefault && fields[name] === undefined) return undefined;
-  return configuredFields(group.fields, { flags, fields: asFields(fields[name]) });
+  if (group.hidesDefault && lookUp(fields, name) === undefined) return undefined;
+  return configuredFields(group.fields, { flags, fields: asFields(lookUp(fields, name)) });
 }
 
 /** Returns the value as Go's encoder writes it. Undefined if it leaves out the field. */

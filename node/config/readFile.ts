@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
@@ -23,7 +24,7 @@ export interface ConfigFile {
 /** Resolves relative paths against the directory of the file, as a kubelet does. */
 function resolvedFrom(directory: string, fields: object, settings: Settings): object {
   const resolved = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
-    const entry = settings[name];
+    const entry = lookUp(settings, name);
     if (entry === undefined) return [name, value];
     if (isGroup(entry)) return [name, resolvedFrom(directory, asFields(value), entry.fields)];
     const isRelative = entry.isPath && typeof value === 'string' && value !== '' && !isAbsolute(value);
@@ -33,7 +34,7 @@ function resolvedFrom(directory: string, fields: object, settings: Settings): ob
 }
 
 /** Whether a field has no effect in this version. */
-const isIgnored = (name: string, settings: Settings): boolean => settings[name]?.ignored !== undefined;
+const isIgnored = (name: string, settings: Settings): boolean => lookUp(settings, name)?.ignored !== undefined;
 
 const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 

@@ -100,7 +100,10 @@ describe('restarts', () => {
     const startError = 'exec: "nope": executable file not found in $PATH';
     const node = await simulatedNode({
       pods: [podWith('bad')],
-      runtime: { behaviours: { 'statelet.local/app:1': { startError } } },
+      runtime: {
+        behaviours: { 'statelet.local/app:1': { startError } },
+        features: { supplementalGroupsPolicy: true },
+      },
     });
     await node.advance('5s');
     const { state, lastState, imageID, user } = node.container('bad');

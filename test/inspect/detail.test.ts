@@ -54,7 +54,7 @@ test('a volume has its own headline, which names its failure and the next attemp
     mounted: false,
     waitingFor: 'the back-off',
     until: NOW + 4_000,
-    lastFailure: { reason: 'FailedMount', message: 'no such Secret' },
+    lastFailure: { reason: 'FailedMount', message: 'no such Secret', at: NOW - 1_000 },
   });
   const seen = seenPod(
     podView({ main: {}, spec: { volumes: [{ name: 'data', emptyDir: {} }] }, view: { volumes: [failing] } }),

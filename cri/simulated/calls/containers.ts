@@ -134,7 +134,10 @@ export class Containers {
   ): Promise<wire.ContainerStatusResponse> {
     await this.#context.work('containerStatus', signal);
     const record = this.#find(containerId);
-    return { status: toContainerStatus(record), info: verbose ? containerInfo(record) : {} };
+    return {
+      status: toContainerStatus(record, this.#context.reportsUsers),
+      info: verbose ? containerInfo(record) : {},
+    };
   }
 
   /** Does nothing, because there are no log files. */

@@ -105,7 +105,9 @@ export class Sandboxes {
     if (!record) return undefined;
     return {
       podSandboxStatus: toSandboxStatus(record),
-      containersStatuses: this.#containers.listIn(record).map(toContainerStatus),
+      containersStatuses: this.#containers
+        .listIn(record)
+        .map((record) => toContainerStatus(record, this.#context.reportsUsers)),
     };
   }
 

@@ -19,7 +19,7 @@ export function toSandboxStatus(record: SandboxRecord): PodSandboxStatus {
 }
 
 /** Converts a container to the response of its status call. */
-export function toContainerStatus(record: ContainerRecord): ContainerStatus {
+export function toContainerStatus(record: ContainerRecord, reportsUsers: boolean): ContainerStatus {
   const { podSandboxId: _, ...listed } = toListedContainer(record);
   const { mounts } = record.config;
   return {
@@ -31,7 +31,7 @@ export function toContainerStatus(record: ContainerRecord): ContainerStatus {
     mounts: mounts.map((mount) => ({ ...mount })),
     logPath: record.logPath,
     state: containerState(record),
-    user: { linux: processUser(record) },
+    user: reportsUsers ? { linux: processUser(record) } : undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The texts about settings in the help and in docs/reference.md. */
+import { lookUp } from '../../../base/lookUp.ts';
 import { isGroup, type Setting, type Settings } from './setting.ts';
 
 /**
@@ -10,13 +11,13 @@ export function withDefaults(
   entry: Settings[string],
   texts: Readonly<Record<string, string>> = {},
 ): string {
-  return text.replaceAll(/\{([\w.]+)\}/g, (_, name: string) => texts[name] ?? defaultText(entry, name));
+  return text.replaceAll(/\{([\w.]+)\}/g, (_, name: string) => lookUp(texts, name) ?? defaultText(entry, name));
 }
 
 function defaultText(entry: Settings[string], name: string): string {
   if (isGroup(entry)) {
     const [field = '', ...rest] = name.split('.');
-    const member = entry.fields[field];
+    const member = lookUp(entry.fields, field);
     if (member === undefined) throw new Error(`there is no field ${name}`);
     return defaultText(member, rest.length > 0 ? rest.join('.') : 'default');
   }

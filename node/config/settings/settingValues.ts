@@ -1,5 +1,7 @@
 /** The values of all settings in effect: of the flags, else of the file, else the defaults. */
+
 import * as z from 'zod/mini';
+import { lookUp } from '../../../base/lookUp.ts';
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { isDuration } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';
@@ -36,8 +38,8 @@ export function settingValues({
 function valuesIn(settings: Settings, configured: Configured, defaults: Values): Values {
   const { flags, fields } = configured;
   const entries = Object.entries(settings).map(([name, entry]) => {
-    if (isGroup(entry)) return [name, valuesIn(entry.fields, { flags, fields: asFields(fields[name]) }, {})];
-    const value = configuredValue(name, entry, configured) ?? defaults[name];
+    if (isGroup(entry)) return [name, valuesIn(entry.fields, { flags, fields: asFields(lookUp(fields, name)) }, {})];
+    const value = configuredValue(name, entry, configured) ?? lookUp(defaults, name);
     return [name, value ?? defaultValue(entry, isStandalone(flags))];
   });
   return Object.fromEntries(entries);
@@ -50,9 +52,9 @@ export const asFields = (value: unknown): Values =>
 /** Returns the value that a flag or the file sets. Undefined if neither does. */
 export function configuredValue(name: string, setting: Setting, { flags, fields }: Configured): unknown {
   const { flag, defaultFrom } = setting;
-  const flagged = flag && flags[flag.name ?? name];
+  const flagged = flag && lookUp(flags, flag.name ?? name);
   if (flagged !== undefined && !(flag?.emptyIsUnset && flagged === '')) return flagged;
-  const candidates = [fields[name], defaultFrom === undefined ? undefined : fields[defaultFrom]];
+  const candidates = [lookUp(fields, name), defaultFrom === undefined ? undefined : lookUp(fields, defaultFrom)];
   return candidates.find((value) => value !== undefined && (setting.keepsZero || !isZero(value, setting)));
 }
 

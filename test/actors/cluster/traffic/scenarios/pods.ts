@@ -21,7 +21,7 @@ const ready: Scenario = {
   namespaces: ['ready'],
   untilMs: 200_000,
   // Nobody listens for its first seconds.
-  serverAt: (_port, ms) => (ms < 142_000 ? { connection: 'refused' } : { answer: () => ({ body: 'root' }) }),
+  serverAt: (_port, ms) => (ms < 142_000 ? { connection: 'refused' } : { respond: () => ({ body: 'root' }) }),
   acts: [
     [
       137_512,
