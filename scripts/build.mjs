@@ -3,7 +3,7 @@
  * modules. Lazily imported modules become separate files. Also npm's `prepare`.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { digestOfSources } from '../node/start/machinesDigest.ts';
 import { buildPage, pageDirectory } from './buildPage.mjs';
 import { logCallers } from './logCallers.ts';
@@ -55,16 +55,26 @@ const deferredModules = {
   },
 };
 
-/** Leaves the modules of other commands out of the daemon's bundle, because V8 retains its whole text in memory. */
-const DAEMON_LOADS = /(?:^|\/)(?:run|up|ownRuntime|startNode)\.ts$/;
+/** Modules that the daemon imports lazily from cli/main.ts. */
+const DAEMON_MODULES = ['run.ts', 'up.ts', 'privateRuntime.ts', 'startNode.ts'];
+
+/**
+ * Leaves the modules of other commands out of the daemon's bundle, because V8 retains its whole text in memory. Fails if
+ * a module of the daemon is not imported, because it was renamed.
+ */
 const noOtherCommands = {
   name: 'no-other-commands',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\.ts$/ }, ({ path, importer, kind }) =>
-      kind === 'dynamic-import' && importer === main && !DAEMON_LOADS.test(path)
-        ? { path, namespace: 'other-command' }
-        : undefined,
-    );
+  setup({ onResolve, onLoad, onEnd }) {
+    const missing = new Set(DAEMON_MODULES);
+    onResolve({ filter: /\.ts$/ }, ({ path, importer, kind }) => {
+      if (kind !== 'dynamic-import' || importer !== main) return undefined;
+      const name = basename(path);
+      missing.delete(name);
+      return DAEMON_MODULES.includes(name) ? undefined : { path, namespace: 'other-command' };
+    });
+    onEnd(() => {
+      if (missing.size > 0) throw new Error(`cli/main.ts does not import ${[...missing].join(', ')}`);
+    });
     onLoad({ filter: /^/, namespace: 'other-command' }, ({ path }) => ({
       contents: `throw new Error('${path} is no part of this bundle');`,
     }));
