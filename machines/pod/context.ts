@@ -11,7 +11,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kube
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
-import { resizeErrorOf, withResources } from '../../kubernetes/resources/resize.ts';
+import { type PodResources, resizeErrorOf, withResources } from '../../kubernetes/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type {
@@ -164,8 +164,10 @@ interface StopActors {
 
 export interface PendingResize {
   readonly reason: string;
-  /** Generation of the pod. 0 for a pod without one. */
+  /** Generation of the pod that requested the resources. 0 for a pod without one. */
   readonly generation: number;
+  /** The requested resources. Undefined if an earlier agent has refused them. */
+  readonly resources?: PodResources | undefined;
 }
 
 interface AdmittedResize {

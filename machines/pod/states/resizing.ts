@@ -6,7 +6,13 @@ import { assertEvent, not } from 'xstate';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
-import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../kubernetes/resources/resize.ts';
+import {
+  hasSameResources,
+  isPendingResize,
+  resizeMessage,
+  resourcesOf,
+  withResources,
+} from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { awaitingAttempt } from '../../shared/waits.ts';
@@ -28,10 +34,15 @@ function resizeRefused({
   if (!unadmitted || !isPendingResize(unadmitted)) return undefined;
   const { reason, message, lack = reason } = unadmitted;
   const { generation = 0 } = desired.metadata;
-  const isReported = pendingResize?.reason === reason && pendingResize.generation === generation;
+  const resources = resourcesOf(desired);
+  const isSameReason = pendingResize?.reason === reason;
+  // An infeasible resize is final: an update of other fields does not request it again, whereas a deferred one is retried.
+  const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
+  if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
+  const isReported = isSameReason && pendingResize.generation === generation;
   const text = resizeMessage(`Pod resize ${lack}`, desired, { error: message });
   const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: text };
-  return { pendingResize: { reason, generation }, event: isReported ? undefined : event };
+  return { pendingResize: { reason, generation, resources }, event: isReported ? undefined : event };
 }
 
 /** The generation of an admitted resize. The pod may have a newer one by now. */

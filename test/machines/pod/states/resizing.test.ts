@@ -208,4 +208,22 @@ describe('C25: the events of a resize', () => {
       expect.stringMatching(`^Warning ResizeInfeasible: Pod resize Infeasible: .*${words}`),
     ]);
   });
+
+  test('report an infeasible resize once, until an update requests different resources', () => {
+    const story = steady();
+    const unlimited = (generation: number, image: string) => ({
+      ...aPod({ containers: [aContainer({ image })] }),
+      metadata: { ...aPod().metadata, generation },
+    });
+    story.send(update(unlimited(2, 'busybox:1')));
+    expect(story.told()).toHaveLength(1);
+    story.send(update(unlimited(3, 'busybox:2')));
+    expect(story.told().filter((event) => event.includes('ResizeInfeasible'))).toEqual([]);
+    expect(story.view()).toMatchObject({ unadmitted: { reason: 'Infeasible' }, pendingGeneration: 2 });
+    story.send(update(ofGeneration(4, '2')));
+    story.ports.answer('resizePodCgroup');
+    story.told();
+    story.send(update(unlimited(5, 'busybox:2')));
+    expect(story.told()).toContainEqual(expect.stringMatching(/^Warning ResizeInfeasible: .*"generation":5/));
+  });
 });
