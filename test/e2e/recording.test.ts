@@ -90,7 +90,7 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
     code: 0,
     err: '',
     out: expect.stringMatching(
-      /: \d+ bytes, all of earlier agents: the one that runs now records nothing \(--record-size 0\)\n$/,
+      /: \d+ bytes, all from earlier agents: the running agent does not record \(--record-size 0\)\n$/,
     ),
   });
   expect(await readFile(earlier)).toEqual(await readFile(later));
