@@ -298,6 +298,7 @@ test('many calls start over several turns of the event loop', async () => {
     count = starts.mock.calls.length;
   }
   expect(await calls).toHaveLength(200);
-  expect(longest).toBeLessThanOrEqual(40);
+  // At most 32 start in a turn, and the first iteration of this loop may see two turns.
+  expect(longest).toBeLessThanOrEqual(64);
   starts.mockRestore();
 });
