@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 
-/** A wait that can be cut short by `ring`. */
+/** A wait that `ring` can end early. */
 export interface Alarm {
-  /** Waits until the clock shows `at`. If `ring` was called since the last wait, returns immediately. */
+  /** Waits until the clock reaches `at`. Returns immediately if `ring` was called since the last wait. */
   readonly wait: (at: number) => Promise<void>;
   readonly ring: () => void;
 }
 
-/** Creates an alarm. An abort of the signal rings it. */
+/** Creates an alarm. Aborting the signal rings it. */
 export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
   let hasRung = false;
   let wake: (() => void) | undefined;
@@ -35,8 +35,8 @@ export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
 }
 
 /**
- * Waits until the clock shows `at` or the signal aborts. Removes its listener afterwards, because the signal may be
- * long-lived.
+ * Waits until the clock reaches `at` or the signal aborts. Removes the abort listener afterwards, because the signal
+ * may be long-lived.
  */
 export async function waitOnce(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const { wait, ring } = createAlarm(clock);

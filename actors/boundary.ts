@@ -1,6 +1,6 @@
 /**
  * The recording boundary: every input of the actors passes through it, i.e. facts from feeds, responses of ports and
- * elapsed timers. Each input is a plain, serialisable value with a timestamp, so that it can be recorded and replayed.
+ * elapsed timers. Each input is a plain, serialisable value with a timestamp, so it can be recorded and replayed.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../base/clock.ts';
@@ -51,8 +51,8 @@ export interface World {
 
 export interface Boundary extends Provider {
   /**
-   * Time of the last input, in milliseconds since the epoch. Results of that input carry this timestamp, so that a
-   * replay computes the same values.
+   * Time of the last input, in milliseconds since the epoch. Results of that input carry this timestamp, so a replay
+   * computes the same values.
    */
   readonly now: () => number;
   /** Whether every recorded input has taken effect. */
@@ -60,16 +60,16 @@ export interface Boundary extends Provider {
   /** Returns a value without the parts that must not leave the agent. */
   readonly redact: Redaction['redact'];
   readonly redactor: Redaction['redactor'];
-  /** Sends a fact that comes from no feed. */
+  /** Sends a fact that does not come from a feed. */
   deliver(to: FactReceiver, fact: NodeFact): void;
   /**
-   * Calls `act` after a delay and records the call under the path of ids, so that a replay makes it at the same point.
+   * Calls `act` after a delay and records the call under the path of ids, so a replay makes it at the same point.
    * Returns a function that cancels the call.
    */
   delay(path: string, ms: number, act: () => void): () => void;
 }
 
-/** The root of the actors. */
+/** The root actor, which receives facts. */
 export type FactReceiver = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
@@ -89,9 +89,9 @@ const elapsedOf = (input: TimerInput) => ({
 });
 
 /**
- * Creates the actor logic of ports, feeds and timers. Each input is stamped, recorded, and takes effect one microtask
- * later, so that effects happen in the recorded order. Before facts, port responses and elapsed timers are recorded, they
- * may wait for a later turn of the event loop, so that bursts do not block it.
+ * Creates the actor logic of ports, feeds and timers. Each input receives a timestamp, is recorded, and takes effect
+ * one microtask later, so effects happen in the recorded order. Before facts, port responses and elapsed timers are
+ * recorded, they may wait for a later turn of the event loop, so that bursts do not block it.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
@@ -115,7 +115,7 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
     write?.({ at, actor: actor(), kind, source, value: redact(value) });
     pendingCount += 1;
     queueMicrotask(() => {
-      // Earlier inputs have taken effect by now, and this one is next.
+      // All earlier inputs have taken effect by now, so this input takes effect next.
       latest = at;
       queueMicrotask(onSettled);
     });
@@ -152,15 +152,15 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
   };
 }
 
-/** `receiver` is an actor, or the path of something that is not an XState actor. */
+/** Enters an input for `who`, which is an actor or the path of something that is not an XState actor. */
 type Enter = (who: AnyActorRef | string, kind: Entry['kind'], source: string, value: unknown) => void;
 
 /** Interval at which wall-clock timers check the clock, as in the kubelet. */
 const CLOCK_POLL_MS = 1_000;
 
 /**
- * Returns the delay until the next check whether the wait is over, in milliseconds. Only a wait for a wall-clock time
- * needs more than one check.
+ * Returns the delay until the next check of whether the wait is over, in milliseconds. Only a wait for a wall-clock
+ * time needs more than one check.
  */
 function nextCheckDelay(input: TimerInput, clock: Clock): number {
   if ('after' in input) return input.after;
@@ -234,7 +234,7 @@ interface FeedRun {
   readonly onError: BoundaryOptions['onError'];
 }
 
-/** Runs a feed and reports if it ends before it is stopped. */
+/** Runs a feed and reports an error if the feed ends before it is stopped. */
 async function runFeed(feed: Feed, name: FeedName, { send, signal, clock, onError }: FeedRun): Promise<void> {
   try {
     const running = feed(send, { signal });

@@ -1,4 +1,6 @@
-/** Short descriptions of port calls for people. They contain only names and numbers, so they cannot leak secrets. */
+/**
+ * Describes port calls briefly for users. The descriptions contain only names and numbers, so they cannot leak secrets.
+ */
 import type { KnownContainer, PortName, PortTypes } from '../machines/shared/ports.ts';
 
 /** An outgoing port call, or the cancellation of one. */
@@ -63,6 +65,6 @@ const descriptions: Descriptions = {
   pickTime: noDetail,
 };
 
-/** Returns a word or two, or an empty string if the port and the actor say enough. */
+/** Returns a short detail, e.g. a container's name, or an empty string if the port and the actor suffice. */
 export const describeCall = <K extends PortName>(port: K, input: PortTypes[K]['input']): string =>
   descriptions[port](input);

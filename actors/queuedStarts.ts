@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { RootActor } from './node/rootActor.ts';
 
-/** Pod starts without progress for this long count as stalled, and other work no longer yields to them. */
+/** Queued pod starts that make no progress for this long count as stalled. Other work then no longer yields to them. */
 const STALLED_MS = 2_000;
 
 /**
- * Returns a function that reports whether pod starts are queued, so that less urgent work can yield to them. Once
- * starts have queued, the function returns true until all slots are free, because the last starts are still in progress
- * when the queue is empty. It only observes changes between two of its calls.
+ * Returns a function that reports whether pod starts are queued, so less urgent work can yield to them. Once starts
+ * have queued, the function returns true until all slots are free, because the last starts are still in progress when
+ * the queue is empty. Progress is only detected between two calls of the function.
  */
 export function createQueuedStartsCheck(
   root: Pick<RootActor, 'getSnapshot'>,

@@ -1,7 +1,8 @@
 /** Actions of services that the metrics count, because neither a status nor a recorded event shows them. */
 
 /**
- * The outcome of a check whether a pod must prove its access to an image (`pkg/kubelet/images/pullmanager/metrics.go`).
+ * The outcome of checking whether a pod must prove its access to an image
+ * (`pkg/kubelet/images/pullmanager/metrics.go`).
  */
 export type PullCheckResult = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';
 
@@ -9,7 +10,7 @@ export type ServiceAction =
   | { readonly action: 'pullChecked'; readonly result: PullCheckResult }
   /** The number of files after a pull record or a pull intent was written or removed. */
   | { readonly action: 'pullRecordsChanged'; readonly records: number; readonly intents: number }
-  /** The usage of a volume was measured, or could not be. */
+  /** The usage of a volume was measured, or the measurement failed. */
   | { readonly action: 'volumeMeasured'; readonly ms: number }
   | { readonly action: 'eventStreamOpened' | 'eventStreamFailed' }
   /** `latencyMs` is the time since the runtime created the event. */

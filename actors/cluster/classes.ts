@@ -1,4 +1,4 @@
-/** The handlers of the cluster's RuntimeClasses, as last reported by the watch. */
+/** Caches the handlers of the cluster's RuntimeClasses as last reported by the watch. */
 import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kubeclient/paths.ts';
 import { firstProblem } from '../../kubernetes/api/problem.ts';
 import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';

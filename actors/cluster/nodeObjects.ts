@@ -47,7 +47,7 @@ export type ServerNode = z.infer<typeof nodeSchema>;
 export type ServerCsiNode = z.infer<typeof csiNodeSchema>;
 export type ServerLease = z.infer<typeof leaseSchema>;
 
-/** Parses an object from a watch, which has no request to name. */
+/** Parses a Node from a watch. Unlike those of `readNode`, its errors name no request. */
 export const parseNode = (object: unknown): ServerNode => z.parse(nodeSchema, object);
 
 /** Parses the response to `request`, e.g. `GET /api/v1/nodes/node-1`. */

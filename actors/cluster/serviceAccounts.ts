@@ -10,7 +10,7 @@ const schema = z.object({
   }),
 });
 
-/** Reads the service account each time, because callers need its current state. */
+/** Returns a function that reads a service account without caching it, because callers need its current state. */
 export const createServiceAccountReader =
   (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
   async (account, options) => {

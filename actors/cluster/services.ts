@@ -1,4 +1,7 @@
-/** The services of the cluster, as last reported by the watch. Their addresses become container variables. */
+/**
+ * Caches the cluster's Services as last reported by the watch. Their addresses become environment variables of
+ * containers.
+ */
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
@@ -22,8 +25,8 @@ export class Services {
   }
 
   /**
-   * Throws for a pod of the API server while the services are unknown. A static pod starts without variables, because
-   * the API server may run in it.
+   * Throws for a pod from the API server until the Services have been listed. A static pod starts without the
+   * variables, because the API server may run in it.
    */
   readonly variables: ServiceVariables = ({ metadata: { namespace, annotations }, spec }) => {
     if (this.#services === undefined && annotations?.[SOURCE] === API_SOURCE) {
@@ -34,7 +37,7 @@ export class Services {
   };
 }
 
-/** The part of a Service that is cached, because a cluster may have thousands. */
+/** The cached part of a Service. The rest is dropped, because a cluster may have thousands of Services. */
 const serviceSchema = z.pipe(
   z.object({
     metadata: z.object({ namespace: z.string(), name: z.string() }),

@@ -1,4 +1,4 @@
-/** The feed of all watches other than that of pods. */
+/** Provides the feed of all watches except the pod watch. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Feed } from '../boundary.ts';

@@ -1,10 +1,12 @@
 /**
- * Bounds the number of events as client-go does (`tools/record/events_cache.go`): a repeated event is counted, many that
- * differ only in their message are combined, and each object has a budget for each type of event.
+ * Limits the number of events as client-go does (`tools/record/events_cache.go`). A repeated event is counted, many
+ * events that differ only in their messages are combined, and each object has a budget for each type of event.
  */
 import type { InvolvedObject, RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 
-/** The event that an occurrence counts towards. `key` identifies that event, and `count` is its number of occurrences. */
+/**
+ * The event that an occurrence counts towards. `key` identifies the event, and `count` is its number of occurrences.
+ */
 export interface Correlated {
   readonly recordedEvent: RecordedEvent;
   readonly key: string;
@@ -13,13 +15,14 @@ export interface Correlated {
 }
 
 /**
- * Number of different messages of one type and reason about one object within the interval, from which they are
- * combined.
+ * Events about one object with the same type and reason are combined once this many different messages have occurred
+ * within the interval.
  */
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
-/** Budget of an object for each type of event (`getSpamKey`), and the time after which it has room for one more. */
+/** Budget of events per object and type (`getSpamKey`). Events beyond the budget are dropped. */
 const BURST = 25;
+/** Time after which a budget allows one more event. */
 const REFILL_MS = 300_000;
 /** Maximum number of entries in each of the caches. */
 const CACHE_SIZE = 4_096;
@@ -34,7 +37,10 @@ interface Bucket {
   at: number;
 }
 
-/** Returns a function whose result is undefined if the budget is exhausted; the occurrence is counted nevertheless. */
+/**
+ * Returns a function that counts an occurrence. Its result is undefined if the budget is exhausted, although the
+ * occurrence is counted.
+ */
 export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => Correlated | undefined {
   const similar = new Map<string, Similar>();
   const counts = new Map<string, { count: number; firstAt: number }>();
@@ -77,7 +83,7 @@ const keyOf = (...parts: readonly (string | undefined)[]): string => JSON.string
 
 const objectKey = ({ kind, namespace, name, uid }: InvolvedObject): string => keyOf(kind, namespace, name, uid);
 
-/** Adds the value as the newest entry. A full cache drops the entry that was not used for longest. */
+/** Adds the value as the newest entry. A full cache drops the least recently used entry. */
 function cache<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);

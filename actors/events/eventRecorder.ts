@@ -17,8 +17,9 @@ export interface EventRecorder {
   subscribe(listener: (change: EventChange) => void): () => void;
 }
 
-/** Maximum age of an event, like in an API server, and maximum number of events. */
+/** Maximum age of an event, as in an API server. Older events expire. */
 const MAX_AGE_MS = 3_600_000;
+/** Maximum number of events. Beyond this, the oldest events are dropped. */
 const MAX_EVENTS = 4_096;
 
 interface StoredEvent {

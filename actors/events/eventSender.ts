@@ -28,10 +28,14 @@ export interface EventSenderParts {
   readonly signal: AbortSignal;
 }
 
-/** Number of attempts for an unreachable server, and the delay between them. A rejection is final. */
+/** Maximum number of attempts for an unreachable server. An event that the server rejects is not retried. */
 const MAX_ATTEMPTS = 12;
+/** Delay between two attempts. */
 const RETRY_MS = 10_000;
-/** Maximum time that events of the node wait for the UID of its Node, by which `kubectl describe node` selects them. */
+/**
+ * Maximum time that events about the node wait for the UID of its Node, because `kubectl describe node` selects events
+ * by this UID.
+ */
 const NODE_UID_TIMEOUT_MS = 10_000;
 /** Interval between checks whether starts are still queued. */
 const STARTS_CHECK_MS = 500;
@@ -44,14 +48,14 @@ export class EventSender {
   readonly #parts: EventSenderParts;
   readonly #queue = new WaitingEvents();
   #sending: Promise<void> | undefined;
-  /** Whether the agent is stopping, so that no event yields. */
+  /** Whether the agent is stopping, in which case no event yields. */
   #isStopping = false;
   #dropped = 0;
   #state: EventQueueState;
   #nodeUid: string | undefined;
-  /** Whether the server may have events of the node with a different UID or none. */
+  /** Whether the server may have events about the node that contain a different UID or none. */
   #hasOutdatedUids = false;
-  /** Events of the node that wait for its UID. Undefined once they need not wait any more. */
+  /** Events about the node that wait for its UID. Undefined once events no longer need to wait for it. */
   #heldNodeEvents: CoreEvent[] | undefined = [];
   readonly #nodeUidAlarm: Alarm;
   /** Time of the last check for queued starts on the monotonic clock. Undefined while no event yields. */
@@ -74,7 +78,7 @@ export class EventSender {
       void this.#nodeUidAlarm.wait(this.#parts.clock.now() + NODE_UID_TIMEOUT_MS).then(() => this.#releaseNodeEvents());
   }
 
-  /** Sets the UID of the Node that later events of the node refer to. */
+  /** Sets the UID of the Node that later events about the node refer to. */
   setNodeUid(uid: string): void {
     if (uid !== this.#nodeUid) this.#hasOutdatedUids = this.#heldNodeEvents === undefined;
     this.#nodeUid = uid;
@@ -155,7 +159,7 @@ export class EventSender {
         if (signal.aborted) return;
         if (!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS)
           await this.#pause(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
-        // An earlier attempt has reached the server.
+        // The conflict means that an earlier attempt has reached the server.
         else if (isConflict(cause)) return;
         else return this.#drop(queued, cause);
         if (signal.aborted) return;
@@ -180,15 +184,15 @@ export class EventSender {
   }
 
   /**
-   * Returns the new UID for a repeated event of a Node that was replaced. A kubelet names no UID in its events, so its
-   * events need no update. The server allows the change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
+   * Returns the new UID for a repeated event about a Node that was replaced. A kubelet's events contain no UID, so they
+   * need no update. The server allows the change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
    */
   #updatedReference({ involvedObject }: CoreEvent): { readonly involvedObject?: { readonly uid: string | undefined } } {
     const isOutdated = this.#hasOutdatedUids && involvedObject.kind === 'Node';
     return isOutdated ? { involvedObject: { uid: this.#nodeUid } } : {};
   }
 
-  /** Drops an event that the server rejects, so that it does not delay others. */
+  /** Drops an event that the server rejects, because retrying it would delay other events. */
   #drop(queued: WaitingEvent, cause: unknown): void {
     this.#dropped += 1;
     this.#parts.onError('events', failureOf(queued, cause));
@@ -214,7 +218,7 @@ export class EventSender {
   }
 }
 
-/** Returns the event as it is sent. It refers to a Node by the UID in the cluster, if known. */
+/** Returns the event as it is sent. An event about a Node contains the Node's UID in the cluster, if known. */
 function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
   const { kind, name: involvedName } = involvedObject;
   const node = { kind, name: involvedName, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };

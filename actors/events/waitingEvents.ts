@@ -1,7 +1,7 @@
-/** Queue of events to send. Warnings go first, and normal events once no pod start is queued. */
+/** Queue of events to send. Warnings are sent first, and normal events once no pod start is queued. */
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 
-/** Maximum number of queued events. Further ones are dropped. */
+/** Maximum number of queued events. Beyond this, events are dropped. */
 const MAX_QUEUED = 1_000;
 /** Maximum time that a normal event yields to pod starts. */
 const MAX_YIELD_MS = 30_000;
@@ -19,7 +19,7 @@ export interface WaitingEvent {
   readonly queuedAtMs: number;
 }
 
-/** Keyed by namespace and name, so that only the last count of a repeated event is sent. */
+/** Keyed by namespace and name, so only the last count of a repeated event is sent. */
 type Queue = Map<string, WaitingEvent>;
 
 export class WaitingEvents {
@@ -43,8 +43,8 @@ export class WaitingEvents {
   }
 
   /**
-   * Queues an event. Returns false if an event was dropped because the queue is full, either this one or, for a
-   * warning, the newest normal one.
+   * Queues an event. Returns false if the queue was full. In that case, a warning replaces the newest normal event, if
+   * any, and all other events are dropped.
    */
   add(event: CoreEvent, now: number): boolean {
     const key = keyOf(event);

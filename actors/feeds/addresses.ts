@@ -17,12 +17,12 @@ export function currentAddresses(addresses: HostAddresses): readonly string[] {
   throw new TypeError('createNode: hostIps: expected the addresses as an array of strings');
 }
 
-/** The kubelet's interval. */
+/** The interval between checks, as in the kubelet. */
 const CHECK_MS = 10_000;
 
 /**
- * Reports the host's addresses when they differ from those at the start or in the last report (C27). Like in the
- * kubelet, CPU and memory remain those of the start.
+ * Reports the host's addresses when they differ from the initial or last reported ones (C27). Like the kubelet, does
+ * not update the initial CPU and memory.
  */
 export function addressesFeed(hostIps: HostAddresses, clock: Clock): Feed {
   let reported = currentAddresses(hostIps);

@@ -17,13 +17,13 @@ interface PodCidrParts {
 /** Checks the address ranges at once. `again` sends them even if the runtime has already accepted them. */
 export type CheckPodCidr = (options: { readonly again: boolean }) => void;
 
-/** The interval of the kubelet, which checks whenever it syncs its Node status. */
+/** The interval between attempts. A kubelet tries whenever it syncs its Node status. */
 const RETRY_MS = 10_000;
 
 /**
- * Sends the address ranges when they have changed and when the runtime has returned, and retries until the runtime
- * accepts them (C27, `updatePodCIDR` in `pkg/kubelet/kubelet_network.go`). A containerd with a `conf_template` then
- * writes its network configuration, and has no network before.
+ * Sends the address ranges to the runtime when they have changed and after a runtime outage, and retries until the
+ * runtime accepts them (C27, `updatePodCIDR` in `pkg/kubelet/kubelet_network.go`). A containerd with a `conf_template`
+ * writes its network configuration when it receives the ranges, and has no network before that.
  */
 export function podCidrFeed({ cri, clock, podCidr, onStart }: PodCidrParts): Feed {
   return async (send, { signal }) => {

@@ -1,5 +1,6 @@
 /**
- * Credentials from plugins, which are programs that return credentials for certain images. Their responses are cached.
+ * Requests credentials from plugins, which are programs that return credentials for certain images. Caches their
+ * responses.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +26,7 @@ interface PluginParts {
   /** Runs a plugin with a request as its input and returns its output. */
   readonly run: (provider: CredentialProvider, request: string) => Promise<string>;
   readonly clock: Clock;
-  /** Called with the reason if a plugin returns no credentials. The pull continues. */
+  /** Called with the reason if a plugin fails to return credentials. The pull continues without them. */
   readonly onProblem: (provider: string, why: string) => void;
 }
 
@@ -161,7 +162,7 @@ function annotationsFor(
   );
 }
 
-/** Minimum length of a secret. Shorter values occur in many texts. */
+/** Minimum length of a value to redact. Shorter values also occur in ordinary text. */
 const MIN_SECRET_LENGTH = 6;
 
 /** Returns the program's output as a single line, without values it received that may be secret. */

@@ -1,4 +1,4 @@
-/** Finds the credentials for a pod's images. Those of its Secrets come first, then the node's. */
+/** Finds the credentials for a pod's images. Credentials from the pod's Secrets precede the node's. */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -14,7 +14,7 @@ interface Abortable {
 
 interface CredentialParts {
   readonly findCredentials: FindCredentials;
-  /** Undefined if there is no source of Secrets. References to them are then ignored. */
+  /** Undefined if there is no source of Secrets, in which case references to Secrets are ignored. */
   readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;
   readonly findServiceAccount?: FindServiceAccount | undefined;
@@ -36,8 +36,8 @@ export function podCredentials({
   findServiceAccount,
 }: CredentialParts): PodCredentials {
   /**
-   * Returns the pull Secrets, or the name of each one that cannot be read. Like a missing one, it does not prevent the
-   * pull.
+   * Returns the pod's pull Secrets, and only the name of each one that cannot be read. Unreadable and missing Secrets
+   * do not prevent the pull.
    */
   const secretsOf = async (pod: Pod, { signal }: Abortable): Promise<(ConfigObject | string)[]> => {
     if (objects === undefined) return [];

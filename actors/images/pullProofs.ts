@@ -50,7 +50,7 @@ export class PullProofs {
   }
 
   /**
-   * Whether an image must be pulled again, so that the registry decides whether the pod may use it. The pod's
+   * Whether an image must be pulled again so that the registry decides whether the pod may use it. The pod's
    * credentials are only read if the decision depends on them.
    */
   async mustPull(
@@ -64,7 +64,7 @@ export class PullProofs {
       this.#reportError(error);
     });
     const report = (result: PullCheckResult) => this.#parts.serviceActions?.({ action: 'pullChecked', result });
-    // Without records nothing is proven.
+    // Without records no access is proven.
     if (!records) {
       report('error');
       return needsProof(check.image, true, verification);
@@ -109,8 +109,8 @@ export class PullProofs {
   }
 
   /**
-   * Removes the intent of a pull. If its record could not be written the intent stays, because nobody has proven access
-   * to the image.
+   * Removes the intent of a pull. If the pull record could not be written, the intent is retained, because no access to
+   * the image is proven.
    */
   async #completePull(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
     const remaining = (this.#pullCounts.get(image) ?? 1) - 1;
@@ -178,5 +178,5 @@ async function openRecords(parts: PullRecordsParts, cri: Pick<Cri, 'listImages'>
   return records;
 }
 
-/** The call has its own time limit. */
+/** Never aborts, because the call has its own timeout. */
 const NEVER = new AbortController().signal;

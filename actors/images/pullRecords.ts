@@ -92,7 +92,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Stores a record. The one in memory is used even if writing the file fails. */
+  /** Stores a record. The record in memory is used even if writing the file fails. */
   async putRecord(record: PulledRecord): Promise<void> {
     this.#records.set(record.imageRef, record);
     await this.#write(this.#pulled, record.imageRef, formatRecord(record, this.#parts.clock.now()));
@@ -122,7 +122,7 @@ export class PullRecords {
     return this.#serialize(file, async () => {
       await files.mkdir(directory, { recursive: true, mode: 0o700 });
       try {
-        // Flush the file, because one that is empty after a power cut would be worse than none.
+        // Flush the file, because an empty file after a power failure would be worse than a missing one.
         await files.writeFile(`${file}${TEMPORARY}`, text, { mode: 0o600, flush: true });
         await files.rename(`${file}${TEMPORARY}`, file);
       } catch (error) {

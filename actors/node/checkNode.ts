@@ -14,7 +14,7 @@ const interval = z.optional(z.number().check(z.gte(1)));
 const amounts = z.looseObject({ cpuMillis: nonNegative, memoryBytes: nonNegative, pods: nonNegative });
 const slots = z.int().check(z.gte(1));
 const unbounded = z.literal(Number.POSITIVE_INFINITY);
-/** A count that may be unlimited. */
+/** The schema of a count that may be unlimited. */
 const count = z.union([z.int().check(z.gte(0)), unbounded]);
 const strings = z.array(z.string());
 const optionalBoolean = z.optional(z.boolean());
@@ -33,7 +33,7 @@ const manifestUrl = z.looseObject({
   headers: z.array(header),
 });
 
-/** Other properties of the admission node default to those of an ordinary node. */
+/** Properties that are not listed here default to those of an ordinary node. */
 const admissionNode = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
@@ -45,7 +45,7 @@ const admissionNode = z.looseObject({
 const description = {
   cgroupRoot: z.optional(z.string().check(z.refine(isCgroup, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
-  // A part of the node has this name too.
+  // `NodeParts` has a field of this name, too.
   cgroups: z.optional(z.looseObject({})),
   resolvConf: z.optional(z.looseObject({ servers: strings, searches: strings, options: strings })),
   readResolvConf: optionalFunction,
@@ -114,7 +114,8 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
 const content = z.optional(z.looseObject({ get: functionSchema }));
 
 /**
- * The configuration and the parts combined. Without a check, the node would wait forever for a missing feed or clock.
+ * Validates the configuration and the parts together. Without this check, the node would wait forever for a missing
+ * feed or clock.
  */
 const schema = z.looseObject({
   ...config,

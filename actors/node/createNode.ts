@@ -49,7 +49,7 @@ import { nodeServices } from './nodeServices.ts';
 
 type FullConfig = ReturnType<typeof completeConfig>;
 
-/** The parts plus everything that several of them share. */
+/** The parts and the objects that several of them share. */
 interface NodeDependencies
   extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction' | keyof ClusterContent>,
     ClusterCaches,
@@ -67,8 +67,8 @@ interface NodeDependencies
 }
 
 /**
- * Creates a node, which `start` starts. Opens the store and inspects what the previous agent has left. Rejects if an
- * argument is missing or invalid, or if the pods on disk belong to another runtime.
+ * Creates a node that runs once its `start` is called. Opens the store and inspects the pods that the previous agent
+ * has left on disk. Rejects if an argument is missing or invalid, or if the pods on disk belong to another runtime.
  */
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
@@ -258,7 +258,8 @@ function clusterPorts(
 }
 
 /**
- * The configuration fields that become part of the actors' input. The rest of the input comes from the previous agent.
+ * The configuration fields that become part of the actors' input. The rest of the input comes from the facts that the
+ * previous agent has persisted.
  */
 const INPUT: Readonly<
   Record<
@@ -287,7 +288,10 @@ const INPUT: Readonly<
   endsAll: true,
 };
 
-/** Returns the actors' input from the configuration and from what the previous agent has left. */
+/**
+ * Returns the actors' input, which combines the configuration with the facts and pods that the previous agent has left
+ * on disk.
+ */
 const createInput = (
   config: FullConfig,
   { statuses, allocations, probes, containerEnds }: DurableFacts,

@@ -1,4 +1,4 @@
-/** The actors of a node with their observers. All access to the running actors goes through this interface. */
+/** Creates the actors of a node and their observers. All access to the running actors goes through `NodeAgent`. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
@@ -39,8 +39,8 @@ import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
 import { createRootActor, type RootActor } from './rootActor.ts';
 
 /**
- * The state of a whole node agent at one time, as plain JSON. A replay needs only this and the entries that follow. An
- * object that several actors refer to, such as the pod of its containers, is one object here as well.
+ * The state of a whole node agent at one point in time, as plain JSON. A replay needs only this and the entries that
+ * follow. An object that several actors refer to, such as the pod of its containers, is one object here as well.
  */
 export interface Keyframe {
   /** Milliseconds since the epoch. */
@@ -51,7 +51,9 @@ export interface Keyframe {
   readonly since: Readonly<Record<string, StateSince>>;
   /** The latest status of each pod by UID, published or not. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
-  /** Changes that were waiting to become durable, in order for each pod. A removed pod has no status. */
+  /**
+   * Status changes that were waiting to become durable, in order for each pod. `status` is absent for a removed pod.
+   */
   readonly untold?: readonly { readonly uid: string; readonly status?: PodStatus }[];
   /** UIDs of the pods that have changed and whose status has yet to be computed. Undefined if there are none. */
   readonly due?: readonly string[];
@@ -60,7 +62,7 @@ export interface Keyframe {
 /** A keyframe that has not been copied yet. */
 interface KeyframeDraft {
   readonly at: number;
-  /** The remaining work in short steps. The event loop may do anything else between them. */
+  /** The remaining work in short steps. Other tasks of the event loop may run between the steps. */
   readonly steps: Steps<Keyframe>;
 }
 
@@ -69,38 +71,38 @@ export interface NodeAgent {
   readonly input: NodeInput;
   start(): void;
   /**
-   * Copies the state of all actors. Throws while a recorded entry has not taken effect yet, because a replay would lose
-   * it. Entries take effect before the next task of the event loop.
+   * Copies the state of all actors. Throws while a recorded entry has not taken effect yet, because a replay from the
+   * keyframe would lose the entry. Entries take effect before the next task of the event loop.
    */
   keyframe(): Keyframe;
   /** Starts a keyframe of the current state that is copied later. */
   draftKeyframe(): KeyframeDraft;
-  /** Stops all actors at once and leaves the containers running. Resolves when all writes are complete. */
+  /** Stops all actors immediately and leaves the containers running. Resolves when all writes are complete. */
   stop(): Promise<void>;
-  /** Terminates every pod gracefully. Resolves when none is left. */
+  /** Terminates every pod gracefully. Resolves when no pod is left. */
   drain(): Promise<void>;
   /**
    * Time of the last input, or of the agent's creation, in milliseconds since the epoch. The agent's state is as of
    * this time.
    */
   now(): number;
-  /** Sends a fact that comes from no feed. Used by additional sources and tests. */
+  /** Sends a fact that does not come from a feed. Used by additional sources and tests. */
   send(fact: NodeFact): void;
   /**
-   * Relists the runtime's objects at once. Resolves once the actors have received what has changed, with whether the
+   * Relists the runtime's objects immediately. Once the actors have received the changes, resolves to whether the
    * runtime has responded. Resolves to false when the signal aborts, and in a replay.
    */
   relist(signal: AbortSignal): Promise<boolean>;
   pods(): readonly Pod[];
   /**
-   * Returns the same pods, and every other pod that a source wants, with the status that it has there. A new agent
-   * reports no pod before it has adopted its containers, but they can be reached as soon as the pod is known
-   * (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
+   * Returns the result of `pods` and, with the status from its source, every other pod that a source wants. A new agent
+   * reports no pod before it has adopted the pod's containers, but clients can reach them as soon as a source has
+   * listed the pod (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
    */
   knownPods(): readonly Pod[];
   /**
-   * UIDs of the pods with a newer state than the published one, because that state is not durable yet, the status of a
-   * large pod has not been computed yet, or the agent was stopped.
+   * Returns the UIDs of the pods whose current state is newer than the published one, because the new state is not
+   * durable yet, the status of a large pod has not been computed yet, or the agent was stopped.
    */
   unpublishedUids(): readonly string[];
   /** Returns the actor trees of all pods by UID. */
@@ -120,11 +122,14 @@ export interface NodeAgent {
   /** Returns the redacted pods with their trees. */
   podsWithTrees(): PodWithTree[];
   overview(): NodeOverview;
-  /** Reports whether pod starts are queued while others make progress, as far as consecutive calls can observe. */
+  /**
+   * Reports whether pod starts are queued while other starts make progress. Only observes changes between consecutive
+   * calls.
+   */
   hasQueuedStarts(): boolean;
   /** Returns counts of pods, containers and actors by state. */
   counts(): NodeCounts;
-  /** Returns the manifest file of a static pod. Undefined for a pod from elsewhere, or if the file is gone. */
+  /** Returns the manifest file of a static pod. Undefined for a pod from another source, or if the file is gone. */
   manifestFile(uid: string): string | undefined;
   /** Returns the current values of the node facts that can change at run time. */
   facts(): ChangeableFacts;
@@ -303,7 +308,7 @@ const notifySinks =
     if (due && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...due });
   };
 
-/** Posts the pods that the node cannot start yet. */
+/** Adds the pods that the node cannot start yet to the status board. */
 function postAwaited(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
@@ -338,7 +343,7 @@ function podExplanations(
   };
 }
 
-/** Adds to a pod in admission what its deferred request is waiting for. */
+/** Adds the reason for the wait to a pod whose admission is deferred. */
 function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
   const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);

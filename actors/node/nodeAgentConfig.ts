@@ -1,4 +1,4 @@
-/** The configuration of a node, with defaults. */
+/** Defines the configuration of a node and its defaults. */
 import { join } from 'node:path';
 import { ownerMark } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
@@ -43,8 +43,8 @@ export interface NodeAgentConfig
   /** Log rotation settings and the interval of the checks. Defaults to the kubelet's. */
   readonly logs?: LogPolicy & { readonly checkMs?: number };
   /**
-   * Images whose presence does not suffice without the pod's own credentials. Defaults to those that the node has
-   * pulled.
+   * Images that a pod may only use with its own credentials, even if they are present on the node. Defaults to the
+   * images that the node has pulled.
    */
   readonly imageVerification?: ImageVerification;
   /** Whether to take over the pods of other agents that have a directory below the root directory. */

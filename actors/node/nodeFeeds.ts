@@ -1,4 +1,4 @@
-/** The feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
+/** Creates the feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
@@ -40,7 +40,7 @@ export const nodeFeeds = (parts: FeedDependencies, serviceActivity: ServiceActiv
 
 /**
  * Creates the feeds of the runtime's health, its objects, and the pod address range. A broken event stream triggers a
- * health check, and a runtime that returns is sent the address range again.
+ * health check. After an outage, the address range is sent to the runtime again.
  */
 function runtimeFeeds(
   parts: FeedDependencies,

@@ -71,7 +71,7 @@ export interface ClusterParts {
   readonly access?: ClusterAccess;
 }
 
-/** `objects`, `tokens` and `trustBundles` default to those of the cluster. */
+/** The parts of a node. `objects`, `tokens` and `trustBundles` default to those of the cluster. */
 export interface NodeParts extends ClusterContent {
   /** The runtime client. The caller closes it. */
   readonly cri: Cri;
@@ -113,17 +113,17 @@ export interface NodeParts extends ClusterContent {
   readonly sinks?: readonly StatusSink[];
   /** Receives the events of the node, its pods and its containers. */
   readonly events?: EventSink | undefined;
-  /** Removes secrets from all output. Pass one in order to share it, e.g. with a log. */
+  /** Removes secrets from all output. Pass a redaction in order to share it, e.g. with a log. */
   readonly redaction?: Redaction | undefined;
   /** Called with every entry of the recording boundary. */
   readonly record?: Recorder | undefined;
-  /** Called for every port call. */
+  /** Called for every outgoing port call. */
   readonly calls?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly answers?: OutcomeListener | undefined;
-  /** Receives the decisions that only metrics show. */
+  /** Receives the decisions that are only visible in metrics. */
   readonly decisions?: ((decision: MachineDecision) => void) | undefined;
-  /** Receives the actions of services that only metrics show. */
+  /** Receives the actions of services that are only visible in metrics. */
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;

@@ -1,4 +1,4 @@
-/** The API server's ConfigMaps and Secrets that the node's pods use, cached as configured. */
+/** Provides the API server's ConfigMaps and Secrets that the node's pods use, cached as configured. */
 import * as z from 'zod/mini';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -33,7 +33,7 @@ interface ObjectParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** An unread object is watched for this many sync intervals, and at least for a minute. */
+/** An object is watched for this many sync intervals after its last read, and at least for a minute. */
 const IDLE_SYNCS = 5;
 const MIN_IDLE_MS = 60_000;
 const TTL_MS = 60_000;

@@ -1,7 +1,4 @@
-/**
- * The ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`). They are watched only while a pod uses
- * any.
- */
+/** Watches the ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`) while any pod uses them. */
 import * as z from 'zod/mini';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -37,7 +34,7 @@ export interface WatchedBundles extends TrustBundles {
 /** The result of resolving a projection. */
 type Resolution = { readonly pem: string } | { readonly problem: string };
 
-/** A projection of a pod. `shown` is the result that the pod received last. */
+/** A trust bundle projection of a pod. `shown` is the result that the pod received last. */
 interface Use {
   readonly projection: TrustBundleProjection;
   shown?: Resolution;
@@ -174,7 +171,7 @@ export class ClusterTrustBundles implements WatchedBundles {
     return this.#starting.wait(signal);
   }
 
-  /** Reports the failure. Pods retry in their own time. */
+  /** Reports the failure and throws it. Pods retry with their own back-off. */
   #reportFailure(error: unknown, signal: AbortSignal): never {
     if (!signal.aborted) this.#reportStep({ state: 'failing', failure: messageOf(error) });
     throw error;

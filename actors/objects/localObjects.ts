@@ -1,4 +1,4 @@
-/** The ConfigMaps and Secrets of manifests. Each source has its own objects for its own pods. */
+/** Provides the ConfigMaps and Secrets from manifests. The pods of a source only use objects of the same source. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -19,7 +19,7 @@ type ByKey = ReadonlyMap<string, LocalObject>;
 interface PodReferences {
   readonly source: string;
   readonly keys: Set<string>;
-  /** Whether a read has failed because the source had not been read yet. */
+  /** Whether reading an object has failed because the source had not been read yet. */
   isEarly: boolean;
 }
 
@@ -78,8 +78,8 @@ export class LocalObjects implements ObjectsInUse {
   }
 
   /**
-   * Returns the objects that earlier pods had from a source, by manifest. Must be called once, before the first `put`
-   * of the source.
+   * Returns the persisted objects of a source that pods used before the restart, by manifest. Must be called once,
+   * before the first `put` of the source.
    */
   async previousObjects(source: string): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
     return (await this.#persisted.get(source)?.read()) ?? new Map();

@@ -87,7 +87,7 @@ export class ObjectReporter {
     return kindState;
   }
 
-  /** Notifies these pods that an object has changed. */
+  /** Notifies the pods with these UIDs that an object has changed. */
   notifyPods(uids: Iterable<string>): void {
     for (const uid of uids) this.#due.add(uid);
     this.#clock.clearTimeout(this.#timer);

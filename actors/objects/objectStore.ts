@@ -1,4 +1,4 @@
-/** The API server's ConfigMaps and Secrets in use on the node. Each object is tracked once for all pods. */
+/** Tracks the API server's ConfigMaps and Secrets in use on the node, each object once for all pods. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -19,7 +19,7 @@ interface StoreParts {
   readonly clock: Clock;
   /** Persists objects across agent restarts. Undefined disables this. */
   readonly persistedObjects?: Pick<PersistedObjects, 'read' | 'put' | 'forget' | 'retainPods' | 'close'> | undefined;
-  /** Returns the UIDs of all pods with a directory on the node, known or not. */
+  /** Returns the UIDs of all pods with a directory on the node, including pods that the agent does not know. */
   readonly listPodDirs: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -97,7 +97,7 @@ export class ObjectStore implements ObjectsInUse {
       options.signal.throwIfAborted();
       const stored = await this.#parts.persistedObjects?.read(use.reference);
       if (stored?.uids.includes(uid)) {
-        // When the server responds again, this version may turn out to be outdated.
+        // The persisted version may be outdated. The server's next response replaces it.
         use.object ??= stored.object;
         return stored.object;
       }

@@ -5,7 +5,7 @@ import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
 interface Origins {
   readonly local: ObjectsInUse;
-  /** Undefined without a cluster, in which case there are no pods of one either. */
+  /** Undefined without a cluster, in which case no pod comes from a cluster. */
   readonly cluster: ObjectsInUse | undefined;
 }
 

@@ -1,4 +1,6 @@
-/** Content of a cluster's pods other than ConfigMaps and Secrets: service account tokens and trust bundles. */
+/**
+ * Provides content for a cluster's pods other than ConfigMaps and Secrets: service account tokens and trust bundles.
+ */
 import type { Clock } from '../../base/clock.ts';
 import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, noTrustBundles, type WatchedBundles } from './clusterTrustBundles.ts';
@@ -10,7 +12,7 @@ interface ContentParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** A cache of per-pod data that must be cleared with the pod. */
+/** A cache of per-pod data that must be cleared when the pod is removed. */
 interface PodCaches {
   forget(podUid: string): void;
 }

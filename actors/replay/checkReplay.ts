@@ -9,7 +9,7 @@ const objects = z.array(object);
 const optionalFunction = z.optional(functionSchema);
 const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
-/** A number that may be unlimited, which JSON represents as null. */
+/** The schema of a number that may be infinite. JSON represents infinity as null. */
 const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
 /** The initial input of a node. */

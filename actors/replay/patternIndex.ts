@@ -3,7 +3,8 @@
 /** Minimum length of a pattern. */
 export const MIN_PATTERN_LENGTH = 6;
 /**
- * Maximum number of prefixes that are searched for individually, which is faster than looking up each part of a text.
+ * Maximum number of prefixes that are searched for individually, which is faster than looking up every substring of a
+ * text.
  */
 const MAX_SEARCHED_PREFIXES = 128;
 

@@ -2,8 +2,8 @@
 import type { AnyActor, AnyActorRef } from 'xstate';
 
 /**
- * Returns the persisted snapshot of an actor and of all actors below it. XState's own `getPersistedSnapshot` searches each
- * context for actors, so that each container of a pod would search the whole pod. No context here contains an actor.
+ * Returns the persisted snapshot of an actor and of all actors below it. XState's own `getPersistedSnapshot` searches
+ * each context for actors, so it would search the whole pod once for each container. No context here contains an actor.
  */
 export function persistedActor(ref: AnyActorRef): object {
   // Safe cast: every actor of the agent was created by XState.
@@ -31,8 +31,8 @@ interface Persisted {
 }
 
 /**
- * Copies persisted actors with a function for one part, in one step for each actor. A node with thousands of actors is copied
- * over several turns of the event loop.
+ * Copies persisted actors with a function for one part, in one step for each actor. This allows copying a node with
+ * thousands of actors over several turns of the event loop.
  */
 export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator<void, object> {
   const { children, ...own }: Persisted = actor;

@@ -1,7 +1,7 @@
 /**
  * Removes secrets from everything that leaves the agent, i.e. recordings, keyframes, explanations and logs. Secrets are
- * the values of pods' environment variables and HTTP headers, and the commands of their hooks. Each is replaced by a
- * keyed digest, so that equal values and changes remain recognizable. The key is not stored.
+ * the values of pods' environment variables and HTTP headers, and the hooks' commands. Each is replaced by a keyed
+ * digest, so equal values and changes remain recognizable. The key is not stored.
  */
 
 import { hash, randomBytes } from 'node:crypto';
@@ -13,15 +13,18 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { MIN_PATTERN_LENGTH, PatternIndex } from './patternIndex.ts';
 
 export interface Redaction {
-  /** Learns the values of a source's pods, which are searched for in texts from then on. */
+  /** Learns the values of a source's pods. From then on, texts are searched for these values. */
   learn(fact: NodeFact): void;
-  /** Learns the values of pods of an earlier agent, whose results are received before any source reports. */
+  /**
+   * Learns the values of an earlier agent's pods, because responses that concern these pods arrive before any source
+   * reports them.
+   */
   readonly learnPods: (pods: Iterable<Pod>) => void;
   /** Learns values that a pod only references, but which its container receives. */
   readonly learnValues: (uid: string, values: Iterable<string>) => void;
   /** Returns a redacted value. The original is not modified, and parts without secrets are not copied. */
   readonly redact: <T>(value: T) => T;
-  /** Returns a function that redacts several values, and each object shared by them once. */
+  /** Returns a function that redacts several values. An object shared by them is redacted only once. */
   readonly redactor: () => <T>(value: T) => T;
   /** Redacts all texts in a value at any depth, because errors and container output may quote a secret. */
   readonly texts: <T>(value: T) => T;
@@ -168,7 +171,9 @@ class SecretValues {
   readonly #pods = new Map<string, PodValues>();
   /** UIDs of removed pods, oldest first. */
   readonly #retired = new Set<string>();
-  /** Texts that represent a value, i.e. itself and its JSON form, with the number of pods that have the value. */
+  /**
+   * Texts that represent a value, i.e. the value itself and its JSON form, with the number of pods that have the value.
+   */
   readonly #patterns = new Map<string, { readonly value: string; readonly pods: number }>();
   readonly #index = new PatternIndex();
 
@@ -195,7 +200,9 @@ class SecretValues {
     for (const value of values) if (isSecret(value)) this.#addValue(podValues, value);
   }
 
-  /** Returns the patterns in a text with their values, the longest first, because one may be part of another. */
+  /**
+   * Returns the patterns in a text with their values, the longest first, because a pattern may be part of a longer one.
+   */
   findQuoted(text: string): (readonly [pattern: string, value: string])[] {
     const quoted: (readonly [string, string])[] = [];
     for (const pattern of this.#index.findIn(text)) {
@@ -210,7 +217,7 @@ class SecretValues {
     return [...this.#pods.values()].some(({ name }) => name.includes(value));
   }
 
-  /** Adds a pod's values to those of its earlier versions, with which a container may still run. */
+  /** Adds a pod's values. Those of earlier versions are retained, because a container may still run with them. */
   #add(pod: Pod, source?: string): void {
     const { uid } = pod.metadata;
     const podValues = {
@@ -294,7 +301,7 @@ function commandOf(exec: unknown): string[] {
   return Array.isArray(command) ? command.map(String) : [];
 }
 
-/** Returns the texts that represent a value, i.e. itself and, if different, its form in JSON. */
+/** Returns the texts that represent a value, i.e. the value itself and, if different, its JSON form. */
 function patternsOf(value: string): string[] {
   const asJson = inJson(value);
   return asJson === value ? [value] : [value, asJson];

@@ -15,22 +15,23 @@ export interface Replay {
   /** Started by `play`. Its statuses, views and explanations are those at the current time of the replay. */
   readonly agent: NodeAgent;
   /**
-   * Enters the entries at their times, in order. Resolves with the entries that no actor was waiting for, not even
-   * until that very time. A recording by the same machines has none.
+   * Enters the entries at their times, in order. Resolves with the entries that no actor was waiting for. An actor
+   * whose wait ended at the entry's own time counts as waiting. A recording of the same machines contains no such
+   * entries.
    */
   readonly play: () => Promise<readonly Entry[]>;
   /**
-   * Enters one more entry after the agent was started. Resolves with whether an actor was waiting for it, or had been
-   * until that very time.
+   * Enters one more entry after the agent was started. Resolves to whether an actor was waiting for the entry, or
+   * stopped waiting at the entry's own time.
    */
   readonly enter: (entry: Entry) => Promise<boolean>;
-  /** Advances the time (milliseconds since the epoch), so that ages and waits are computed for it. */
+  /** Advances the time (milliseconds since the epoch) for which ages and waits are computed. */
   readonly advanceTo: (at: number) => void;
 }
 
 /**
- * Creates an agent with the initial input of the recorded one, or with the state of its keyframe `from`. All later
- * inputs come from the entries, which with a keyframe are those recorded after it. Throws a `TypeError` if the
+ * Creates an agent with the initial input of the recorded agent, or with the state of its keyframe `from`. All later
+ * inputs come from `entries`. With a keyframe, they must have been recorded after it. Throws a `TypeError` if the
  * arguments are not a recording.
  */
 export function createReplay(
@@ -90,7 +91,7 @@ function withUnlimited(input: NodeInput): NodeInput {
   };
 }
 
-/** The path of the root actor, which receives facts that come from no feed. */
+/** The path of the root actor, which receives facts that do not come from a feed. */
 const ROOT = '';
 
 type Receive = (entry: Entry) => void;

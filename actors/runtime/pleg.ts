@@ -1,6 +1,6 @@
 /**
- * The pod lifecycle event generator reports what the runtime shows. A relist of two calls finds every change, even if
- * events were missed. The runtime's event stream only speeds this up.
+ * The pod lifecycle event generator reports changes of the runtime's sandboxes and containers. A relist, which takes
+ * two calls, finds every change even if events were missed. The runtime's event stream only speeds this up.
  */
 
 import { type Clock, steadyClock } from '../../base/clock.ts';
@@ -19,12 +19,12 @@ import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
 import type { Relist, RelistRequests } from './relist.ts';
 
-/** Intervals of relists. Relists are rare while the event stream is healthy. */
+/** Interval between relists while the event stream is not open. With an open stream, relists are rarer. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
-/** Minimum interval between relists, so that many pods that terminate at once do not cause a relist each. */
+/** Minimum interval between relists. Prevents many pods that terminate at once from causing a relist each. */
 const MIN_RELIST_INTERVAL_MS = 200;
-/** Delays before a container with an event is inspected again, if the runtime does not show its exit yet. */
+/** Delays before a container with an event is inspected again, if the runtime does not report its exit yet. */
 const REINSPECT_DELAYS_MS = [10, 50, 250, 1_000];
 const STREAM_RETRY_MS = 1_000;
 const LIST_TIMEOUT_MS = 20_000;
@@ -38,7 +38,7 @@ export interface PlegOptions {
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
-  /** Relists that someone is waiting for. They are not delayed until the next regular relist. */
+  /** Requests for a relist, which do not wait until the next regular relist. */
   readonly relistRequests?: RelistRequests;
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
@@ -50,8 +50,8 @@ export interface PlegOptions {
   readonly takeChanged: () => readonly PodIdentity[];
   /**
    * Returns and clears the objects that calls have found in the runtime since the last call. If the previous relist did
-   * not show such an object, its pod is reported again, because the pod believes in it while no relist may ever show
-   * it, e.g. after it was removed.
+   * not list such an object, its pod is reported again. Otherwise the pod's actors would assume that the object exists
+   * although no relist may ever list it, e.g. because it has been removed.
    */
   readonly takeFound: () => readonly FoundObject[];
   /** Whether the agent is stopping the container or sandbox itself. Events about its exit are then ignored. */
@@ -69,13 +69,13 @@ class Pleg {
   /** The pods as last reported. Undefined until the first relist. */
   #reported: Map<string, ObservedPod> | undefined;
   readonly #changed = new Map<string, PodIdentity>();
-  /** Reported whenever it changes. */
+  /** State of the PLEG, reported whenever it changes. */
   #state = newPleg;
   readonly #steady: Clock;
-  /** Time of the next relist, by the steady clock. */
+  /** Time of the next relist on the monotonic clock. */
   #listAt: number;
   #listedAt = Number.NEGATIVE_INFINITY;
-  /** Start of the last relist that the runtime has answered, in milliseconds since the epoch. */
+  /** Start of the last relist to which the runtime has responded, in milliseconds since the epoch. */
   #respondedAt: number | undefined;
 
   constructor(options: PlegOptions) {
@@ -105,7 +105,7 @@ class Pleg {
   async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // The relist after the opening finds changes from before the stream was open.
+      // A relist after the stream opens finds changes from before.
       const onOpen = () => {
         this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });
@@ -150,8 +150,8 @@ class Pleg {
   }
 
   /**
-   * Reports the result of a relist. The next relist retries what failed. `staleSince` is the time of the last
-   * successful relist, if this one failed completely.
+   * Reports the result of a relist. The next relist retries the failed calls. If the whole relist has failed,
+   * `staleSince` is the time of the last successful one.
    */
   #reportList(failures: readonly unknown[], staleSince?: number): void {
     const { clock, signal, onError } = this.#options;
@@ -180,7 +180,7 @@ class Pleg {
     tryRun('metrics', () => onRelisted(relist), onError);
   }
 
-  /** Returns whether the runtime has responded. */
+  /** Relists the pods and returns whether the runtime has responded. */
   async #relist(): Promise<boolean> {
     const { cri, clock, signal, send, takeChanged, takeFound } = this.#options;
     const unlisted = takeFound().filter((found) => !this.#hasShown(found));
@@ -272,8 +272,8 @@ class Pleg {
   }
 
   /**
-   * Inspects a container after an event, and again after short delays, because an event can arrive before the runtime
-   * shows the change.
+   * Inspects a container after an event, and again after short delays, because an event can arrive before the runtime's
+   * status reflects the change.
    */
   async #inspectAfterEvent({ containerId }: RuntimeEvent): Promise<void> {
     const { clock, signal, send, onError, isBeingStopped } = this.#options;
@@ -283,7 +283,8 @@ class Pleg {
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
         if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
-        // Not a container, so this is the process of a sandbox. Only a relist shows what its exit means for the pod.
+        // The event does not concern a container but the process of a sandbox. Only a relist reveals the consequences
+        // of its exit for the pod.
         if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
         if (delayMs !== undefined) await waitOnce(clock.now() + delayMs, clock, signal);
       }

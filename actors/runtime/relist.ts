@@ -5,7 +5,7 @@ export class RelistRequests {
   onRequest = () => {};
 
   /**
-   * Resolves once a relist that started after this call has taken effect, with whether the runtime has responded.
+   * Once a relist that started after this call has taken effect, resolves to whether the runtime has responded.
    * Resolves to false when the signal aborts.
    */
   request(signal: AbortSignal): Promise<boolean> {
@@ -29,9 +29,9 @@ export class RelistRequests {
 export interface Relist {
   /** Start time in milliseconds since the epoch. */
   readonly at: number;
-  /** Duration, including the status calls of single containers. */
+  /** Duration in milliseconds, including the status calls for individual containers. */
   readonly ms: number;
-  /** Time between the starts of the previous relist and this one. Undefined for the first. */
+  /** Time between the starts of the previous relist and this one, in milliseconds. Undefined for the first relist. */
   readonly sinceLastMs?: number;
   /** Whether the runtime has responded. */
   readonly isAnswered: boolean;

@@ -8,7 +8,7 @@ import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { Alarm } from '../alarm.ts';
 
 const QUERY_MS = 5_000;
-/** During an outage the runtime is queried more often, so that its return is noticed at once. */
+/** Interval between queries during an outage, short in order to detect the end of the outage quickly. */
 const OUTAGE_QUERY_MS = 500;
 const QUERY_TIMEOUT_MS = 5_000;
 
@@ -16,7 +16,7 @@ export interface RuntimeHealthOptions {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Triggers an immediate query. An abort of the signal also rings it. */
+  /** Triggers an immediate query. Aborting the signal also rings it. */
   readonly alarm: Alarm;
   readonly report: (health: RuntimeHealth) => void;
 }
@@ -58,7 +58,7 @@ async function queryHealth(cri: Cri, signal: AbortSignal, reported: RuntimeHealt
       ...healthStatus(await cri.status({ verbose: false }, options)),
     };
   } catch (error) {
-    // Like the kubelet, retain what was last known, so that a pod that waits for the network does not query an
+    // Like the kubelet, retain the last known state. Otherwise a pod that waits for the network would query an
     // unreachable runtime.
     const { since, ready, seenAt, lacksOnlyNetwork, strictGroups, ...known } = reported ?? UNKNOWN_HEALTH;
     return { ...known, ready: false, message: messageOf(error), isSilent: true };

@@ -5,7 +5,7 @@ import { unlessAborted } from '../../base/unlessAborted.ts';
 import { cacheSyncTimeout, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import { withTimeout } from './withTimeout.ts';
 
-/** Same as the kubelet's wait for its cache of an object. */
+/** The kubelet also waits this long for its cache of an object. */
 const OBJECT_TIMEOUT_MS = 1_000;
 
 /** Wraps `objects` so that each `get` fails after a second, with the kubelet's message. */

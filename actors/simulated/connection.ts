@@ -1,4 +1,4 @@
-/** Connections to simulated servers as byte streams. */
+/** Simulates connections to servers as byte streams. */
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -13,7 +13,7 @@ export interface SimulatedResponse {
   readonly body?: string;
   /** Time that the server takes to respond, in milliseconds. */
   readonly delayMs?: number;
-  /** Truncates the response, including its headers, after this number of bytes, with this ending. */
+  /** If defined, the response, including its headers, ends after `bytes` bytes in the way that `ending` specifies. */
   readonly cut?: { readonly bytes: number; readonly ending: 'closed' | 'reset' | 'silent' };
 }
 

@@ -1,4 +1,4 @@
-/** A network with simulated servers, on the given clock and without sockets. */
+/** Simulates a network of servers on a given clock, without sockets. */
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -41,7 +41,7 @@ const NO_SERVER: SimulatedServer = { connection: 'refused' };
 /** Returns a new promise that never settles. A shared one would accumulate the reactions of all its waiters. */
 const never = (): Promise<never> => new Promise(() => {});
 
-/** The network of one agent. Its waits are timers of the clock and are cancelled with their caller. */
+/** The network of one agent. Its waits are timers of the clock and are cancelled when the caller's signal aborts. */
 export class SimulatedNetwork implements Network {
   readonly #parts: SimulatedNetworkParts;
 
@@ -96,8 +96,8 @@ export class SimulatedNetwork implements Network {
   }
 
   /**
-   * Resolves with a server that accepts connections. Otherwise never resolves, because the gRPC client retries until
-   * the caller gives up.
+   * Resolves with a server that accepts connections. If there is none, never resolves, because the gRPC client retries
+   * until the caller aborts.
    */
   async #reach(target: GrpcTarget, wait: CancellableWait): Promise<SimulatedServer> {
     const server = await this.#dial('checkHealth', target).catch(() => NO_SERVER);

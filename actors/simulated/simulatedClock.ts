@@ -73,8 +73,8 @@ export class SimulatedClock implements Clock {
 const TURNS = 3;
 
 /**
- * Waits until promises have settled and no file access or awaited program is running, so that a slow disk takes no
- * simulated time.
+ * Waits until promises have settled and no file access or awaited program is running, so a slow disk takes no simulated
+ * time.
  */
 async function settle(): Promise<void> {
   for (let idleTurns = 0; idleTurns < TURNS; idleTurns = isDiskBusy() ? 0 : idleTurns + 1) {

@@ -13,8 +13,8 @@ interface PendingTimer extends Timer {
 const MIN_COMPACTION_SIZE = 64;
 
 /**
- * A binary heap. A cleared timer is removed when it reaches the top, or when more than half of all timers are cleared,
- * so that a long timer does not retain its callback after it was cleared.
+ * A binary heap. A cleared timer is removed when it reaches the top, or when more than half of all timers are cleared.
+ * This prevents cleared timers with long delays from retaining their callbacks.
  */
 export class Timers {
   #heap: PendingTimer[] = [];

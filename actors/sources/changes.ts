@@ -5,7 +5,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';
 
-/** Returns a function that converts each set to facts. An unchanged set results in none. */
+/** Returns a function that converts each set to facts. An unchanged set results in no facts. */
 export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: ManifestSet) => readonly NodeFact[] {
   let previous: ManifestSet | undefined;
   return (set) => {
@@ -31,8 +31,8 @@ export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: Mani
 
 /** Returns the changes, removals first, because a new version of a pod may need its name. */
 function podChanges(before: readonly Pod[], after: readonly Pod[]): PodChange[] {
-  // Usually one pod of many has changed and the order of the others has not, so skip the common start and end. No pod
-  // occurs twice in a set.
+  // Usually, only one of many pods has changed and the order of the others is the same, so skip the common start and
+  // end. No pod occurs twice in a set.
   const [prefix, suffix] = [commonPrefix(before, after), commonSuffix(before, after)];
   const removed = byUid(before.slice(prefix, before.length - suffix));
   const changes = after.slice(prefix, after.length - suffix).flatMap((pod): PodChange[] => {
@@ -62,8 +62,7 @@ const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.
 type Findings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
 /**
- * Returns the findings of each pod and file for which they have changed, in full. A URL counts as a single file with
- * many pods.
+ * Returns all findings of each pod and file whose findings have changed. A URL counts as a single file with many pods.
  */
 function changedFindings(before: Findings, after: Findings): (Findings & Pick<SourceProblem, 'file' | 'pod'>)[] {
   const [problemsBefore, problems] = [byPlace(before.problems), byPlace(after.problems)];

@@ -26,12 +26,15 @@ import {
 } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
-/** Delay after which a changed file counts as written. Each further change restarts it. */
+/** Delay after which a changed file counts as completely written. Each further change restarts the delay. */
 const SETTLE_MS = 5;
-/** Time within which a new file may still be empty. */
+/** Maximum time that a new file may be empty. After that, the empty file is reported as a problem. */
 const EMPTY_MS = 500;
 const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path are not read`;
-/** Maximum number of files per set, so that the first of many pods start while the other files are read. */
+/**
+ * Maximum number of files to read before publishing a set. This allows the first of many pods to start while other
+ * files are read.
+ */
 const BATCH_SIZE = 8;
 /** Keys of activities other than reading a file. They differ from every path. */
 const LISTING = 'list';
@@ -57,7 +60,7 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   readonly signal: AbortSignal;
   /** Called with the full set and its details initially and after each change. */
   readonly onSet: (set: ManifestSet, details: SourceDetails) => void;
-  /** Called with the source's state whenever it has nothing to do at present. */
+  /** Called with the source's state whenever the source becomes idle. */
   readonly onState: (step: SourceStep) => void;
 }
 
@@ -97,7 +100,7 @@ class FileSource {
   readonly #path: string;
   readonly #disk: FileSystem;
   readonly #clock: Clock;
-  /** Clock for the deadlines of files and lists. */
+  /** The clock for the deadlines of files and lists. */
   readonly #steadyClock: SteadyClock;
   readonly #signal: AbortSignal;
   readonly #alarm;
@@ -147,7 +150,9 @@ class FileSource {
     return this.#isComplete ? set : { ...set, isPartial: true };
   }
 
-  /** Returns what the source is waiting for. Unreadable files are reported as problems instead. */
+  /**
+   * Returns the source's state, including the reason for its wait. Unreadable files are reported as problems instead.
+   */
   state(): SourceStep {
     const now = this.#steadyClock.now();
     const until = this.#steadyClock.toWallTime(this.#listAt);
@@ -165,7 +170,7 @@ class FileSource {
     return this.#alarm.wait(Math.min(this.#listAt, ...this.#dueAt.values()));
   }
 
-  /** Reads what is due. Either a full list, or some of the files that have settled. */
+  /** Reads a full list if one is due, or else some of the files that have settled. */
   async read(): Promise<void> {
     await this.#attempt(CLASSES, async () => {
       this.#classes = await this.#options.readClasses?.();
@@ -194,10 +199,10 @@ class FileSource {
   /**
    * Finds files that were removed and recreated since they were read. For a kubelet this is a removal and a start,
    * whatever their content, because it handles each event individually (`produceWatchEvent` in
-   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, so that a set without them is published
+   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, and therefore a set without them is published
    * first. Renaming another file over a file changes its entry only once. After several such renames, the file has a
-   * new inode and its status has changed after its content (ctime). The same is true after a removal and a rename, which
-   * is recognized if the file was missing when the removal was reported.
+   * new inode and its status has changed after its content (ctime). The same is true after a removal and a rename,
+   * which is recognized if the file was missing when the removal was reported.
    */
   async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreated = new Set<string>();
@@ -257,7 +262,7 @@ class FileSource {
     }
   }
 
-  /** Reads files in batches, so that not all are in memory at once, and processes them one by one. */
+  /** Reads files in batches, which limits memory usage, and processes them one by one. */
   async #readFiles(files: readonly string[]): Promise<void> {
     for (let start = 0; start < files.length && !this.#signal.aborted; start += BATCH_SIZE) {
       const batch = files.slice(start, start + BATCH_SIZE).map((file) => {
@@ -290,7 +295,7 @@ class FileSource {
     if (content.text.length > YIELD_CHARACTERS) await this.#options.nextTurn();
   }
 
-  /** Throws if a missing file is a dangling link, so that it is not ignored silently. */
+  /** Throws if a missing file is a dangling link, because it would otherwise be ignored silently. */
   async #assertNoLink(file: string): Promise<void> {
     const target = await this.#disk.readlink(file).catch((error: unknown) => {
       if (NOT_A_LINK.has(errorCode(error) ?? '')) return undefined;

@@ -2,9 +2,9 @@ import { printableLine } from '../../base/printable.ts';
 import { shortText } from '../../base/shortText.ts';
 import type { Problem } from '../../kubernetes/api/problem.ts';
 
-/** Maximum number of problems reported individually. More are summarized in one. */
+/** Maximum number of problems reported individually. Any further problems are summarized in a single one. */
 const MAX_PROBLEMS = 10;
-/** Maximum number of characters in a message. */
+/** Maximum number of characters in a message. A longer message is shortened in the middle. */
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_PATH_LENGTH = 200;
 

@@ -21,8 +21,8 @@ export const sourceStateReporter = (
   stepReporter((state) => send({ type: 'config.sourceChanged', source, state }), options);
 
 /**
- * Returns a function that reports state changes. At the end of a wait it also reports the next attempt, which may take
- * long.
+ * Returns a function that reports state changes. When a wait ends, the function also reports the next attempt, which
+ * may take long.
  */
 export function stepReporter(
   onState: (state: SourceState) => void,

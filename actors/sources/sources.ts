@@ -1,4 +1,4 @@
-/** The sources of pods, which run independently of each other. */
+/** Runs the sources of pods independently of each other. */
 
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -49,7 +49,7 @@ export interface SourceParts {
   readonly nextTurn?: () => Promise<void>;
   /** The cluster that the node belongs to, if any. */
   readonly cluster?: NodeParts['cluster'];
-  /** The node's own Node in the cluster. */
+  /** The Node object of this node. */
   readonly ownNode?: Pick<OwnNode, 'listed'>;
   /** Stores the ConfigMaps and Secrets of manifests. */
   readonly localObjects?: Pick<LocalObjects, 'put' | 'start' | 'previousObjects'>;
@@ -83,12 +83,15 @@ export function sourcesFeed(parts: SourceParts): Feed {
   };
 }
 
-/** Returns the feed of the API server's pods, if there is a cluster. Admission needs the Node first. */
+/**
+ * Returns the feed of the API server's pods, if there is a cluster. The feed first waits for the Node, because
+ * admission needs it.
+ */
 function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError, onManifestProblem }: SourceParts): Feed[] {
   if (cluster === undefined) return [];
   const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
   const feed: Feed = async (send, options) => {
-    // The API server may itself run as a pod on this node, so other sources do not wait for it.
+    // Other sources do not wait for the API server, because it may run as a pod on this node.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
     await ownNode?.listed(options.signal);
     if (!options.signal.aborted) await pods(problemReporter(onManifestProblem, send), options);
@@ -113,7 +116,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       path,
       onSet: (set, { files, objects }) => {
         onFiles?.(files);
-        // Store the objects before the pods that request them.
+        // Store the objects before reporting the pods that reference them.
         localObjects?.put('file', objects);
         common.onSet(set);
       },
@@ -195,14 +198,16 @@ function createReporters(
 }
 
 /**
- * Returns a reader of the classes that admit static pods. In a cluster there is none, because the API server admits
- * pods and a kubelet does not check static ones.
+ * Returns a reader of the RuntimeClasses for the admission of static pods. Undefined in a cluster, because its API
+ * server checks the classes of pods and a kubelet does not check those of static pods.
  */
 function admittingClasses({ cluster, readClasses }: SourceParts): SourceParts['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;
 }
 
-/** Reports a source as broken if it stops by itself, because nothing watches its pods any more. */
+/**
+ * Reports a source as broken if it stops before its signal aborts, because changes of its pods are no longer detected.
+ */
 async function reportBroken(
   watching: Promise<void>,
   signal: AbortSignal,

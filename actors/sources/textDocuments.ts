@@ -1,6 +1,6 @@
 /**
- * Tracks the documents of a text individually. An invalid document is replaced by its last good version, which is the
- * one with the same kind, namespace and name.
+ * Tracks the documents of a text individually. An invalid document is replaced by its last valid version, which is
+ * identified by kind, namespace and name.
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -18,7 +18,7 @@ export interface TextProblem extends Problem {
   readonly isRejectedByClass?: true;
 }
 
-/** The current version of a pod in the text. It is used once all objects that it needs exist. */
+/** The current version of a pod in the text. It is used once all objects that it references exist. */
 export interface WantedPod {
   /** Position of the pod in the text. */
   readonly path: string;
@@ -28,7 +28,7 @@ export interface WantedPod {
 
 /** One document of a text, either a pod or an object that pods may reference. */
 export interface ParsedDocument {
-  /** The version in use, which is the previous one while the text has no better one. */
+  /** The version in use. This is an earlier version if the current one is invalid or waits for objects. */
   readonly pod?: Pod;
   readonly wanted?: WantedPod;
   readonly object?: ConfigObject;
@@ -59,8 +59,9 @@ export const podsIn = ({ documents }: ParsedText): Pod[] =>
 export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Updates the documents with a newly read text. Documents missing from it are removed, unless a document in it does not
- * identify its object or no document is valid, because then any of them may still be meant.
+ * Updates the documents with a newly read text. Documents missing from it are removed, unless the new text contains a
+ * document that does not identify its object, or no valid document, because such a text may be an invalid version of
+ * any of them.
  */
 export async function updateText(
   before: ParsedText,
@@ -95,8 +96,8 @@ function retain(documents: Map<string, ParsedDocument>, key: string, previous: P
 }
 
 /**
- * Maximum number of problems that are reported individually, because a list of similar objects has the same mistake in
- * each.
+ * Maximum number of problems that are reported individually, because similar objects in a list often contain the same
+ * error.
  */
 const MAX_PROBLEMS = 100;
 

@@ -1,12 +1,12 @@
 /**
- * Delays changes until the facts that they depend on are durable. The changes of one pod stay in order, and pods do not
- * wait for each other.
+ * Delays changes until the facts that they depend on are durable. The changes of one pod stay in order, but do not wait
+ * for those of other pods.
  */
 
 interface ChangeQueue<Change> {
   /**
-   * Delivers a change once `until` has settled and all earlier changes of its pod have been delivered. Without either,
-   * delivers the change immediately.
+   * Delivers a change once `until` has settled and all earlier changes of its pod have been delivered. If `until` is
+   * undefined and no earlier change is pending, delivers the change immediately.
    */
   push(change: Change, until: Promise<unknown> | undefined): void;
   isQueued(uid: string): boolean;

@@ -12,7 +12,10 @@ export function podOfActor(ref: AnyActorRef): PodRef | undefined {
   return undefined;
 }
 
-/** Whether a transition of the actor can change a status. Only machines can, and a probe only with a new result. */
+/**
+ * Whether a transition of the actor can change a status. Only transitions of machines can, and those of a probe only
+ * with a new result.
+ */
 export function affectsStatus(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
   const { value }: { value?: unknown } = ref.getSnapshot();
   if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;

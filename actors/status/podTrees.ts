@@ -10,7 +10,10 @@ export interface PodTrees {
   treeOf(pod: PodRef): ActorNode;
 }
 
-/** Trees are read about ten times a second, and few of them change between two reads. */
+/**
+ * Creates the cache. It is worthwhile because trees are read about ten times a second and few of them change between
+ * two reads.
+ */
 export function createPodTrees(sinceOf: SinceOf): PodTrees {
   const cache = new WeakMap<PodRef, ActorNode>();
   return {

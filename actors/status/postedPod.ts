@@ -1,4 +1,4 @@
-/** Pods with their statuses, as the status board publishes them. */
+/** Combines pods with their statuses, as the status board publishes them. */
 
 import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -21,15 +21,15 @@ export const visiblePod = (shown: PodRef): VisiblePod => ({ shown, pod: podView(
 export const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 /**
- * Whether two views have the same object, apart from the status. With equal statuses too, publishing again is
- * unnecessary.
+ * Whether two views contain the same pod object, apart from the status. If their statuses are also equal, publishing
+ * the pod again is unnecessary.
  */
 export const isSamePod = (previous: PodView, next: PodView): boolean =>
   previous.pod === next.pod && previous.termination === next.termination;
 
 /** Returns the pod with the status and, if it is being deleted, its deletion timestamp. */
 export function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
-  // A pod that stays on the node is only being deleted if its source has deleted it.
+  // A terminating pod that stays on the node is only being deleted if its source has deleted it.
   if (termination === undefined || (termination.stays && termination.reason !== 'Deleted')) return { ...pod, status };
   const { at, graceSeconds } = termination;
   const deletion = {

@@ -1,6 +1,5 @@
 /**
- * Tracks when each actor entered its current state. Observes the actors from outside, so that the machines need no
- * clock.
+ * Tracks when each actor entered its current state. Observes the actors from outside, so the machines need no clock.
  */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
@@ -66,7 +65,7 @@ export function createSinceMap(
 }
 
 /**
- * Returns the initial state of the actor, once per path, because a later actor at the same path is a different one. A
+ * Returns the initial state of the actor and removes it, because it does not apply to a later actor at the same path. A
  * live node starts without initial states.
  */
 function takeInitialState(initialByPath: Map<string, StateSince>, ref: AnyActorRef): StateSince | undefined {

@@ -1,4 +1,4 @@
-/** Computes the pod statuses after each turn of the actors and publishes the changes. */
+/** Computes the pod statuses after each turn of the actors and publishes changed ones. */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
@@ -34,7 +34,7 @@ import {
 export interface PodChange extends PodWithTree {
   readonly uid: string;
   readonly removed: boolean;
-  /** Whether any of the pod's actors shows a failure. Lets listeners skip the tree if there is none. */
+  /** Whether any of the pod's actors has failed. If not, listeners can skip the tree. */
   readonly hasFailures: boolean;
 }
 
@@ -54,19 +54,19 @@ export interface StatusBoard {
   noteTransition(ref: AnyActorRef): void;
   refreshAddresses(): void;
   /**
-   * Posts pods that do not have an actor yet, with what they wait for. Removes earlier ones that are no longer wanted.
-   * A pod's actor replaces its posted entry later.
+   * Posts pods that have no actor yet, with the reason for their wait. Removes previously posted pods that are no
+   * longer wanted. A pod's actor later replaces its posted entry.
    */
   setAwaited(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
   /**
-   * Returns the changes that wait to become durable, in order for each pod. After `close`, returns those that were
-   * never published.
+   * Returns the changes that wait to become durable, in order for each pod. After `close`, returns the changes that
+   * were never published.
    */
   unpublished(): readonly StatusChange[];
   /** Returns the latest status of each pod by UID, published or not. The next status is computed from it. */
   statuses(): ReadonlyMap<string, PodStatus>;
-  /** UIDs of the pods that have changed and whose status has yet to be computed. */
+  /** Returns the UIDs of the pods that have changed and whose status has yet to be computed. */
   dueUids(): readonly string[];
   /** Returns the actor trees of all pods by UID. */
   trees(): ReadonlyMap<string, ActorNode>;
@@ -107,13 +107,14 @@ class Board implements StatusBoard {
   /** UIDs of the posted pods that have no actor yet. */
   readonly #awaited = new Set<string>();
   /**
-   * Pods whose containers are not known yet. Their status is not published, but queries can show what they wait for.
+   * Pods that are being adopted, i.e. whose containers are not known yet. Their status is not published, but queries
+   * return the reason for their wait.
    */
   readonly #adopted = new Map<string, PodRef>();
-  /** The pods as listeners know them. A posted pod is added once it may be published. */
+  /** The pods as last sent to listeners. A posted pod is added once it may be published. */
   readonly #published = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
-  /** Pods whose status could not be computed. They are retried when the next pod changes. */
+  /** Pods whose status could not be computed. The computation is retried when the next pod changes. */
   readonly #failed = new Set<PodRef>();
   readonly #previousStatuses: Map<string, PodStatus>;
   readonly #trees: PodTrees;
@@ -126,7 +127,10 @@ class Board implements StatusBoard {
   readonly #due = new Map<string, DuePod>();
   /** The time of the last status of each large pod, by UID, in milliseconds since the epoch. */
   readonly #computedAt = new Map<string, number>();
-  /** UIDs of the pods whose first status here is the previous one, because the next one was already due. */
+  /**
+   * UIDs of the pods that start with their previous status, because the next status was already due before the board
+   * was created.
+   */
   readonly #owed: Set<string>;
   #isScheduled = false;
   #isClosed = false;
@@ -219,8 +223,9 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Schedules the computation of a pod's status after the current turn of the actors. A large pod waits longer, because
-   * each status inspects all its containers, and while they start there are as many changes as containers.
+   * Schedules the computation of a pod's status after the current turn of the actors. The status of a large pod is
+   * delayed further, because computing it inspects all containers, and their starts cause as many changes as there are
+   * containers.
    */
   #scheduleStatus(pod: PodRef): void {
     const { uid } = pod.getSnapshot().context.allocated.metadata;
@@ -286,8 +291,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Returns the last published status of a pod that is being adopted, with its actor, which shows the adoption's
-   * progress.
+   * Returns the last published status of a pod that is being adopted, with its actor, whose tree contains the
+   * adoption's progress.
    */
   #visiblePod(uid: string): VisiblePod | undefined {
     const [posted, adopted] = [this.#posted.get(uid), this.#adopted.get(uid)];
@@ -320,8 +325,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Posts the final state of the previous actor of the pod. The board may be notified of it only after its replacement
-   * has been spawned, which shares no state with it.
+   * Posts the final state of the previous actor of the pod. The board may only be notified of this state after the next
+   * actor of the pod, which shares no state with the previous one, has been spawned.
    */
   #postFinalState(uid: string, next: Posted['shown']): void {
     const shown = this.#posted.get(uid)?.shown;
@@ -373,8 +378,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Returns the pod with the status that is due, so that an explanation does not mix two states. Only the caller sees
-   * this status.
+   * Returns the pod with a newly computed status if one is due, because an explanation must not mix two states. This
+   * status is not published.
    */
   #withDueStatus(pod: Pod, shown: Posted['shown']): Pod {
     if (!isActor(shown)) return pod;
@@ -399,14 +404,14 @@ interface DuePod {
 /** A pod with more containers and volumes than this counts as large. */
 const MIN_LARGE_POD_PARTS = 20;
 /**
- * Longest interval between two statuses of a large pod, in milliseconds. The kubelet also inspects containers once a
+ * Maximum interval between two statuses of a large pod, in milliseconds. The kubelet also inspects containers once a
  * second.
  */
 const MAX_INTERVAL_MS = 1_000;
 
 /**
  * Returns the interval between two statuses of a pod, in milliseconds: 0 for a small pod, and 1 ms per container and
- * volume of a large one. The status of a reclaimed pod is never deferred, because its agent may be about to stop.
+ * volume of a large one. The status of a reclaimed pod is never deferred, because the agent may be about to stop.
  */
 function statusDelayMs(pod: PodRef): number {
   const snapshot = pod.getSnapshot();

@@ -17,7 +17,7 @@ import { withTimeout } from '../services/withTimeout.ts';
 import type { NodeStore, UnacknowledgedStatus } from '../store/durableFacts.ts';
 import type { StatusChange } from './statusBoard.ts';
 
-/** Time limit of a single `put`. */
+/** Timeout of a single `put`, after which the status is sent again. */
 const PUT_TIMEOUT_MS = 10_000;
 
 export interface StatusReport extends PodIdentity {
@@ -36,7 +36,7 @@ export interface StatusSink {
   readonly mustAcknowledge: boolean;
   /**
    * Time that a status without urgent changes may wait for later changes, in milliseconds. The first status of a pod
-   * that arrives together with many others waits longer. If undefined, no status waits.
+   * waits longer if many pods arrive at once. If undefined, no status waits.
    */
   readonly patienceMs?: number;
   /**
@@ -48,7 +48,7 @@ export interface StatusSink {
 
 interface Latest extends StatusReport {
   readonly version: number;
-  /** The sinks that have not acknowledged this version. */
+  /** Names of the sinks that have not acknowledged this version. */
   readonly missing: Set<string>;
   /** Whether the pod has been removed from the node. */
   readonly gone: boolean;
@@ -71,8 +71,8 @@ export class StatusReports {
   /** The last status of each pod that waits to become durable. */
   readonly #unsaved = new Map<string, PodStatus>();
   /**
-   * Pods whose terminal status is on disk but not published yet. Statuses published before it do not belong to a later
-   * run of the pod.
+   * Pods whose terminal status is on disk but not published yet. Statuses that are published before the terminal one do
+   * not belong to a later run of the pod.
    */
   readonly #unpublishedTerminal = new Set<string>();
 
@@ -100,7 +100,7 @@ export class StatusReports {
     if (this.#acknowledgingSinks.length === 0) return undefined;
     const { metadata, status } = pod;
     const saved = this.#savedTerminal.get(uid);
-    // After the removal, the pod may be wanted again and would run then.
+    // A source may want the pod again after its removal, in which case it runs again.
     const isReopened = removed && saved?.isFinal === true;
     const unsaved = this.#unsaved.get(uid);
     const latest = unsaved ? { status: unsaved, gone: false } : this.#latest.get(uid);
@@ -108,7 +108,7 @@ export class StatusReports {
     if (mustNotReport(latest, { pod, view })) return isReopened ? this.#write(uid, { ...saved, isFinal }) : undefined;
     const before = latest?.status;
     if (status !== undefined) this.#unsaved.set(uid, status);
-    // A rejection is not persisted, because the node decides again after a restart (C24).
+    // A rejection is not persisted, because the node decides about the pod's admission again after a restart (C24).
     if (view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || (isSamePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
@@ -116,13 +116,13 @@ export class StatusReports {
     return this.#write(uid, { namespace, name, status, isFinal });
   }
 
-  /** Records a published status, and returns what the sinks have to send if it is new. */
+  /** Records a published status and, if it is new, returns the status that the sinks have to send. */
   recordPublished({ uid, pod, view, removed }: StatusChange): DueStatus | undefined {
     const latest = this.#latest.get(uid);
     const { metadata, status } = pod;
     if (this.#unsaved.get(uid) === status) this.#unsaved.delete(uid);
     if (this.#savedTerminal.get(uid)?.status === status) this.#unpublishedTerminal.delete(uid);
-    // A terminated pod stays reclaimed while its last remains are removed.
+    // Once reclaimed, a terminated pod counts as reclaimed while its remaining files are removed.
     const isSame = latest && (latest.ended || !view.reclaimed) && isSamePodStatus(latest.status, status);
     if (latest && removed) this.#latest.set(uid, { ...latest, gone: true });
     if (
@@ -223,27 +223,27 @@ export class StatusReports {
 }
 
 /**
- * Whether less is known about the pod than the sinks have been sent. This applies until its containers are known, and
- * to pods that terminate without being known to any source. Like the kubelet, the node does not report those. A list
- * that shows a terminated pod again is not reported either.
+ * Whether the view contains less information than the sinks have received. This applies until the pod's containers are
+ * known, and to terminating pods that no source has reported. Like the kubelet, the node does not report the status of
+ * such pods, even if a list contains a terminated pod again.
  */
 const isIncomplete = ({ unsettled, termination }: PodView): boolean =>
   unsettled === true || termination?.isUnheard === true;
 
-/** Whether the change is one that others act on. */
+/** Whether other components act on the change. */
 function isUrgent(
   latest: Pick<Latest, 'status' | 'ended'> | undefined,
   { pod: { status = {} }, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
   if ((latest?.ended ?? false) !== view.reclaimed) return true;
-  // Like the kubelet, which sends no status before admission, because admission may query the API server.
+  // Like the kubelet, send no status before admission, because admission may query the API server.
   if (view.tags.includes('admitting')) return false;
   return isUrgentChange(latest?.status, status, view.termination?.reason === 'Deleted');
 }
 
 /**
- * Whether the first status of a pod differs from the source's, possibly older, status only in ways that nobody acts on.
- * Always false for a static pod, because its manifest does not contain the mirror pod's status.
+ * Whether the first status of a pod differs from the source's, possibly older, status only in fields that no component
+ * acts on. Always false for a static pod, because its manifest does not contain the mirror pod's status.
  */
 const isDeferrableFirst = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean =>
   !isStaticPod(pod) && !isUrgentChange(view.pod.status, pod.status ?? {}, false);
@@ -256,8 +256,8 @@ function mustNotReport(
   if (isIncomplete(view)) return true;
   if (view.restored) return false;
   if (latest && !latest.gone) return pod.status !== undefined && isTransitionIllegal(pod, latest.status, pod.status);
-  // An earlier agent may have sent a terminal phase and died before it was on disk. Any other phase would contradict it
-  // until the pod has terminated again.
+  // An earlier agent may have sent a terminal phase and died before the phase was on disk. Until the pod has terminated
+  // again, any other phase would contradict it.
   return isTerminalPhasePending(view) || isRepeatingInit(view);
 }
 

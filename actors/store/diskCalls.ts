@@ -5,17 +5,17 @@ import type { Clock } from '../../base/clock.ts';
 const MAX_AWAITED = 2;
 
 /**
- * Returns the maximum number of calls including abandoned ones, which leaves a quarter of the threads to other file
- * access. Further writes wait until one of them completes.
+ * Returns the maximum number of calls, including abandoned ones. It leaves a quarter of the threads to other file
+ * access. Once it is reached, further writes wait until a call completes.
  */
 const maxCalls = (threads: number): number => Math.max(1, threads - Math.max(1, Math.floor(threads / 4)));
 
-/** Time limit of a call in milliseconds. It is shorter than the time that a status waits for its facts. */
+/** Time limit of a call in milliseconds. It must be shorter than the time that a status waits for its facts. */
 export const CALL_LIMIT_MS = 2_000;
 
-/** State of a call, for the operation that it runs. */
+/** State of a call, passed to the operation that it runs. */
 export interface DiskCall {
-  /** Whether the call has exceeded its time limit, so that its result is ignored. */
+  /** Whether the call has exceeded its time limit, in which case its result is ignored. */
   readonly isAbandoned: boolean;
 }
 
@@ -39,7 +39,7 @@ export class DiskCalls {
     this.#onLateEnd = onLateEnd;
   }
 
-  /** Whether the maximum number of calls hangs. */
+  /** Whether all allowed calls hang, so no further call can start. */
   get isStuck(): boolean {
     return this.#abandonedCount >= this.#maxCalls;
   }

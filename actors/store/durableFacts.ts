@@ -1,4 +1,7 @@
-/** Facts that must survive a restart of the agent and can be read neither from the runtime nor from the sources. */
+/**
+ * Defines the facts that must survive a restart of the agent and can be read neither from the runtime nor from the
+ * sources.
+ */
 import * as z from 'zod/mini';
 import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
@@ -34,7 +37,7 @@ const endedContainer = z.looseObject({
 const schemas = {
   /** The last good version of each manifest, keyed by file. */
   manifests: z.pipe(
-    // Older versions stored a single pod, and the first ones nothing else.
+    // Older versions stored a single pod in a field `pod`, and the oldest ones stored the bare pod.
     z.transform((stored: unknown) => {
       if (typeof stored !== 'object' || stored === null) return stored;
       if ('spec' in stored) return { pods: [stored] };
@@ -108,7 +111,7 @@ export interface DurableFacts {
  */
 const wasRejected = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
 
-/** Opens the store below the agent's root directory and reads what is in it. */
+/** Opens the store below the agent's root directory and reads its facts. */
 export async function openNodeStore(
   rootDir: string,
   options?: StoreOptions,
@@ -118,7 +121,8 @@ export async function openNodeStore(
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRejected(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
-    // The previous run stopped between its two writes. Repeat the second one. The other fact stays until it is on disk.
+    // The previous run stopped between two writes. Repeat the second write, and retain the fact of the first one until
+    // the second is on disk.
     statuses.set(uid, status);
     // A failed write is retried and reported like that of any other fact.
     store.write('statuses', uid, status).catch(() => {});

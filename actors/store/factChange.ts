@@ -4,7 +4,7 @@ export interface FactChange {
   readonly key: string;
   /** The new value. If missing, the fact is deleted. */
   readonly value?: unknown;
-  /** Increases with every change. */
+  /** Increases with every change of any fact. */
   readonly version: number;
   readonly waiting: { resolve: () => void; reject: (error: unknown) => void }[];
 }

@@ -35,8 +35,8 @@ export interface FactWriter {
 
 /**
  * Creates a writer for the facts of each change. Its promise resolves once the facts that the status depends on are
- * durable, so that no later agent reports a different status (C2, C29). It also resolves after their first write has
- * failed or taken too long, because a full disk may delay a status but not prevent it.
+ * durable, because no later agent may report a different status (C2, C29). It also resolves after the first attempt to
+ * write these facts has failed or taken too long, because a full disk may delay a status but not prevent it.
  */
 export function createFactWriter({ store, durable, clock, onError, persistTerminal }: FactWriterParts): FactWriter {
   /** UIDs of pods whose status was computed from the runtime's state. */
@@ -64,9 +64,10 @@ export function createFactWriter({ store, durable, clock, onError, persistTermin
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observed.add(uid);
     const isEnd = isFinal(change);
-    // Until its containers are known, the probe results on disk are the only ones.
+    // Until the pod's containers are known, the only probe results are those on disk.
     const probesWritten = view.unsettled ? undefined : probes.persist(uid, view);
-    // A status does not depend on this write. Without it, the next agent infers what it can.
+    // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
+    // possible.
     if (!view.unsettled) containerEnds.persist(uid, change);
     const writes = [
       probesWritten,
@@ -81,7 +82,7 @@ export function createFactWriter({ store, durable, clock, onError, persistTermin
 
 /**
  * Whether the next agent must know the pod's terminal status. A pod that the node rejected is admitted again after a
- * restart (C24), and a removed pod may run again if it is requested again.
+ * restart (C24), and a removed pod may run again if a source wants it again.
  */
 const isFinal = ({ pod, view: { refused, termination } }: StatusChange): boolean =>
   isTerminalPhase(pod.status?.phase) && !refused && (termination === undefined || termination.stays === true);
@@ -129,8 +130,8 @@ function containerEndsOf(status: PodStatus): ContainerEnds {
 }
 
 /**
- * Returns the terminated part of a container's status. The state of a running or waiting container is omitted, so that
- * its changes cause no write.
+ * Returns the terminated part of a container's status. The state of a running or waiting container is omitted, because
+ * its changes must not cause writes.
  */
 function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
   if (status.state?.terminated) return [status];
@@ -165,7 +166,7 @@ function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, wr
   };
 }
 
-/** Resolves when the work is done or after the maximum delay. */
+/** Resolves when the work is complete or after the maximum delay. */
 function withMaxDelay(clock: Clock, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, MAX_DELAY_MS);

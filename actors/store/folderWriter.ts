@@ -7,10 +7,13 @@ import type { FactChange } from './factChange.ts';
 import { type FactFolder, factFile, removeFact, writeFact } from './storeFiles.ts';
 import type { UnwrittenFacts } from './unwrittenFacts.ts';
 
-/** Maximum number of concurrent calls for one file, or for the folder. All but one of them hang. */
+/**
+ * Maximum number of concurrent calls for one file, or for the folder. All but the last one are hanging calls that were
+ * abandoned.
+ */
 const MAX_CONCURRENT_ATTEMPTS = 2;
 
-/** The calls for one file, of which only the last is awaited, and the last requested change of it. */
+/** The concurrent calls for one file, of which only the last is awaited, and the last requested change of the file. */
 interface Attempts {
   newest: FactChange;
   /** Suffixes of the temporary files of the calls. */
@@ -18,12 +21,12 @@ interface Attempts {
 }
 
 /**
- * Commits changes in batches. Changes that arrive while a batch is being written are part of the next one, so that a
- * burst of changes costs one sync of the folder, and several changes of a key are merged.
+ * Commits changes in batches. Changes that arrive while a batch is being written become part of the next batch.
+ * Therefore a burst of changes costs only one sync of the folder, and several changes of a key are merged.
  *
  * A call that hangs is abandoned after a time limit and retried, and the batch continues without it. If the abandoned
- * call completes after all and a later change has been requested meanwhile, that change is written again. Until then
- * the disk may have the earlier value or none, because a system call cannot be aborted.
+ * call completes after all and a later change has been requested meanwhile, that change is written again. Until the
+ * later change is written, the disk may contain the earlier value or none, because a system call cannot be aborted.
  */
 export class FolderWriter {
   readonly #folder: FactFolder;
@@ -32,10 +35,10 @@ export class FolderWriter {
   readonly #queued = new Map<string, FactChange>();
   /** Keys of changes that are being written and awaited. */
   readonly #writing = new Set<string>();
-  /** Changes that are written and become durable once the folder is synced. */
+  /** Written changes that become durable once the folder is synced. */
   readonly #unsynced = new Map<string, FactChange>();
   readonly #attempts = new Map<string, Attempts>();
-  /** Temporary files left by failures, by key. They are removed with the fact or when the agent starts. */
+  /** Temporary files left by failed writes, by key. They are removed with the fact or when the agent starts. */
   readonly #leftovers = new Map<string, Set<string>>();
   #syncCount = 0;
   #running: Promise<void> | undefined;
@@ -76,7 +79,7 @@ export class FolderWriter {
     this.#running ??= Promise.resolve().then(() => this.#drain());
   }
 
-  /** Prevents hanging calls from replacing files later, because another process may write them by then. */
+  /** Prevents hanging calls from replacing files later, because another process may be writing the files by then. */
   close(): void {
     this.#isClosed = true;
   }
@@ -88,7 +91,8 @@ export class FolderWriter {
       const failed = new Map<FactChange, unknown>();
       await Promise.all(batch.map((change) => this.#put(change, failed)));
       this.#unwritten.add(failed);
-      // Only now, so that a failed change does not appear as written while another one of the batch hangs.
+      // Failed changes stay in `#writing` until the whole batch has been attempted. Otherwise they would appear as
+      // written while another change of the batch hangs.
       for (const { key } of failed.keys()) this.#writing.delete(key);
       if (this.#unsynced.size > 0) await this.#sync();
     }

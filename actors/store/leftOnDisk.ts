@@ -53,8 +53,8 @@ interface FindOptions {
 
 /**
  * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. An unmarked directory is adopted if a durable fact shows that its pod was admitted by this agent, or in any
- * case during a take-over. Fails with `RuntimeChanged` if there are pods on a different runtime.
+ * root. An unmarked directory is adopted if a durable fact shows that its pod was admitted by this agent, or during a
+ * take-over, always. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
 export async function findPodsOnDisk(
   place: AgentPlace,
@@ -102,7 +102,7 @@ export async function podsOfAgent(place: AgentPlace, files?: FileSystem): Promis
   return (await listPodDirectories(layout)).filter((uid) => readPodDirectoryOwner(layout, maker, uid).kind === 'ours');
 }
 
-/** Finds the pods that a take-over concerns. Their directories belong to a different agent or runtime. */
+/** Finds the pods to take over. Their directories belong to a different agent or runtime. */
 export async function findPodsToTakeOver(
   place: AgentPlace,
   known: Pick<ReadonlySet<string>, 'has'>,
@@ -123,8 +123,8 @@ export async function findPodsToTakeOver(
 }
 
 /**
- * Returns the UIDs of pods that were admitted according to the names of durable facts, whose contents are not read.
- * Rejects if a directory cannot be read, because this agent's own pods would count as foreign.
+ * Returns the UIDs of admitted pods from the names of the durable facts, without reading their contents. Rejects if a
+ * directory cannot be read, because this agent's own pods would otherwise count as foreign.
  */
 export async function listOwnedUids(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const kinds = ['allocations', 'probes'].map((kind) =>
@@ -206,7 +206,7 @@ function rejectOtherRuntime(
 }
 
 /**
- * Returns a function that finds a pod's identity by its UID in the names of log folders. A pod without logs is
+ * Returns a function that looks up a pod's identity by its UID in the names of log folders. A pod without logs is
  * identified by its UID.
  */
 function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {

@@ -1,4 +1,7 @@
-/** Determines which pods belong to this agent. Nothing of a foreign pod is unmounted, removed or overwritten. */
+/**
+ * Determines which pods belong to this agent. The agent does not unmount, remove or overwrite any files of a foreign
+ * pod.
+ */
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLeftovers } from '../../host/pods/podDirectory.ts';
@@ -26,20 +29,21 @@ interface Survey extends PodsOnDisk {
 export interface Ownership {
   readonly maker: Maker;
   /**
-   * Records which agents created the sandboxes of the pods. Returns the pods with a normalized mark of this agent,
-   * because its root directory may be reached through links.
+   * Records which agents created the sandboxes of the pods. Returns the pods with this agent's mark in its normal form,
+   * because a mark may refer to the root directory through links.
    */
   observe(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** Returns the mark of a foreign agent on a sandbox, or undefined if the mark is this agent's or missing. */
   foreignMark(mark: string | undefined): string | undefined;
-  /** Whether the cgroup of the pod's UID contains nothing of a different agent, as far as is known. */
+  /** Whether no sandbox of a different agent is known to be in the cgroup with the pod's UID. */
   hasCgroupAlone(uid: string): boolean;
   /**
    * Marks the pod's directory before anything else of the pod is created. An unmarked directory is adopted if the
-   * runtime has run sandboxes of the pod (`ran`). Otherwise it belongs to someone else and the call rejects.
+   * runtime has run sandboxes of the pod (`ran`). Otherwise the directory belongs to a different owner and the call
+   * rejects.
    */
   take(pod: PodIdentity, ran: readonly string[]): Promise<void>;
-  /** Whether this agent may remove the pod's files on this host. Rejects if that cannot be read. */
+  /** Whether this agent may remove the pod's files on this host. Rejects if the directory's mark cannot be read. */
   owns(pod: PodIdentity): Promise<boolean>;
   /** Drops the observations of a removed pod. */
   forget(uid: string): void;
@@ -67,7 +71,7 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     owns: async (pod) => {
       const { kind } = requirePodDirectoryOwner(layout, maker, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
-      // The directory was created before marks existed. Mark it, so that the next agent recognizes it if the removal is
+      // The directory was created before marks existed. Mark it so that the next agent recognizes it if the removal is
       // interrupted.
       if (kind === 'unmarked') await adoptPod({ layout, maker, pod });
       return kind === 'unmarked' || kind === 'missing';
@@ -113,7 +117,7 @@ function isMarkOf(files: FileSystem, { root, node }: Maker, mark: string): boole
   return separator >= 0 && mark.slice(separator + 1) === node && files.isSamePathSync(path, root);
 }
 
-/** Caches the result for each mark, because there are few and each list contains them again. */
+/** Caches the result for each mark, because there are only few different marks and every list repeats them. */
 function memoize(predicate: (mark: string) => boolean): (mark: string) => boolean {
   const results = new Map<string, boolean>();
   return (mark) => {

@@ -12,7 +12,7 @@ import { StoreBatches } from './storeBatches.ts';
 import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 import type { RetryParts, StoreFailure } from './unwrittenFacts.ts';
 
-/** The schemas of all kinds of facts. Parsing the result of parsing must not change it. */
+/** The schemas of all kinds of facts. Parsing a fact must be idempotent. */
 type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
 
 /** The contents of the store, and one message for each unreadable file. */
@@ -23,7 +23,7 @@ interface StoreContent<Schemas extends FactSchemas> {
 
 /**
  * Access to the durable facts. A failed write rejects with reason `StoreFailed` and is retried until it succeeds or a
- * later change replaces it. A write that hangs stays pending and is retried too.
+ * later change replaces it. A hanging write stays pending and is also retried.
  */
 export interface Store<Schemas extends FactSchemas> {
   /** Reads all facts, including pending writes. A damaged file is quarantined. */
@@ -38,7 +38,7 @@ export interface Store<Schemas extends FactSchemas> {
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
   /** Resolves when all writes have succeeded, failed or timed out. */
   readonly flush: () => Promise<void>;
-  /** Like `flush`, and then stops retrying, so that no timer remains. */
+  /** Like `flush`, but then stops retrying, after which no timer remains. */
   readonly close: () => Promise<void>;
   /** Returns the number of unwritten facts and the last failure, if any. */
   readonly failure: () => StoreFailure | undefined;
@@ -54,8 +54,8 @@ export interface StoreOptions extends Partial<RetryParts> {
 }
 
 /**
- * Opens the store in a directory, which is created if missing. It has a folder for each kind with a file for each fact.
- * Changes of the same key that wait for the disk are merged.
+ * Opens the store in a directory, which is created if missing. The directory contains a folder for each kind with a
+ * file for each fact. Changes of the same key that wait for the disk are merged.
  */
 export async function openStore<Schemas extends FactSchemas>(
   directory: string,
@@ -69,7 +69,8 @@ export async function openStore<Schemas extends FactSchemas>(
       await assertDirectoryOrMissing(folder.directory, files);
       const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
-      // Sync what a previous process may have written without syncing, because it is relied on from now on.
+      // Sync facts that a previous process may have written without syncing, because later writes assume that they are
+      // durable.
       await syncDirectory(folder.files, folder.directory);
       return first ?? [];
     }),

@@ -34,8 +34,8 @@ export class StoreBatches {
   }
 
   /**
-   * Resolves when every change has been attempted, failed ones once more. A hanging call delays this only up to its
-   * time limit.
+   * Resolves when every change has been attempted, including another attempt for failed changes. A hanging call delays
+   * this only up to its time limit.
    */
   async flush(): Promise<void> {
     await this.#untilIdle();
@@ -44,7 +44,7 @@ export class StoreBatches {
     await this.#untilIdle();
   }
 
-  /** Like `flush`, and stops retrying, so that no timer remains. */
+  /** Like `flush`, but also stops retrying, after which no timer remains. */
   async close(): Promise<void> {
     this.#unwritten.close();
     await this.flush();

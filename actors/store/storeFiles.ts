@@ -25,7 +25,7 @@ export type ReadFact<Value> =
   | { readonly key: string; readonly value: Value }
   | { readonly damaged: string; readonly file: string };
 
-/** Returns the file name of a key. A plain name is used as it is, any other key is hashed. */
+/** Returns the file name of a key. A key that is a plain name is used unchanged. Any other key is hashed. */
 export function factFileName(key: string): string {
   const isPlain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
   return (isPlain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
@@ -43,7 +43,7 @@ interface WriteOptions {
   readonly onLeftover: (temporary: string) => void;
 }
 
-/** Writes a fact atomically, even if the process dies. It is durable once the directory is synced. */
+/** Writes a fact atomically, even if the process dies. The fact is durable once the directory is synced. */
 export async function writeFact(
   folder: FactFolder,
   { key, value }: { readonly key: string; readonly value?: unknown },
@@ -82,7 +82,7 @@ export async function removeFact(folder: FactFolder, key: string, leftovers: Ite
 }
 
 /**
- * Deletes partial files left by a process that died. A directory with such a name is quarantined, because it does not
+ * Deletes the temporary files of a process that died. A directory with such a name is quarantined, because it does not
  * belong to the agent and would block the next write. Must not be called while facts are being written.
  */
 export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
@@ -119,7 +119,8 @@ export async function readFacts<Value>(
 }
 
 /**
- * Describes anything but a regular file at a path. A FIFO or device is not opened, because that might block forever.
+ * Describes the file at a path unless it is a regular file. A FIFO or device is not opened, because that might block
+ * forever.
  */
 function kindOf(files: FileSystem, file: string): string | undefined {
   const stats = files.lstatSync(file);
@@ -153,8 +154,8 @@ function expectationOf(content: unknown, { issues: [issue] }: z.core.$ZodError):
 }
 
 /**
- * Reads a file synchronously. Facts are small, and either nothing runs before all are read, or they are still in the
- * page cache.
+ * Reads a file synchronously. This blocks only briefly, because facts are small and are either read before anything
+ * else runs or are still in the page cache.
  */
 function readText(files: FileSystem, file: string): string | undefined {
   try {

@@ -1,23 +1,25 @@
-/** Stores durable facts that could not be written, and retries them until they are. */
+/** Retains durable facts that could not be written and retries the writes until they succeed. */
 
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, messageOf } from '../../base/failure.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import { type FactChange, idOf } from './factChange.ts';
 
-/** The number of unwritten facts and the last failure. */
+/** The state of the store while facts are unwritten. */
 export interface StoreFailure {
+  /** The number of unwritten facts. */
   readonly facts: number;
   /** The last failure. */
   readonly failure: Failure;
-  /** Time of the first failure and of the next attempt, in milliseconds since the epoch. */
+  /** Time of the first failure, in milliseconds since the epoch. */
   readonly since: number;
+  /** Time of the next attempt, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
 export interface RetryParts {
   readonly clock: Clock;
-  /** Called when a write has failed, and with undefined when all facts are written again. */
+  /** Called when a write has failed, and with undefined once all facts are written. */
   readonly onFailure?: (failure: StoreFailure | undefined) => void;
 }
 
@@ -69,7 +71,7 @@ export class UnwrittenFacts {
     this.#onRetry([...this.#changes.values()]);
   }
 
-  /** Stops retrying, so that no timer remains. */
+  /** Stops retrying and clears the timer. */
   close(): void {
     this.#isClosed = true;
     this.#parts.clock.clearTimeout(this.#timer);
@@ -89,7 +91,7 @@ export class UnwrittenFacts {
     if (!this.#isClosed) this.#timer ??= this.#parts.clock.setTimeout(() => this.#retry(), RETRY_MS);
   }
 
-  /** Records changes that are durable now. */
+  /** Records that changes are durable now. */
   release(durable: readonly FactChange[]): void {
     for (const change of durable) {
       const { version = Number.POSITIVE_INFINITY } = this.#changes.get(idOf(change)) ?? {};

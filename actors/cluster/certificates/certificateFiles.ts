@@ -1,7 +1,7 @@
 /**
- * Certificate files in a kubelet's layout (`util/certificate/certificate_store.go` of client-go), so that a kubelet and
- * this agent can read each other's files. Each file contains certificates and their key, and a link points to the
- * current file.
+ * Certificate files in a kubelet's layout (`util/certificate/certificate_store.go` of client-go), so a kubelet and this
+ * agent can read each other's files. Each file contains certificates and their key, and a link points to the current
+ * file.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ export class CertificateFiles {
     await syncDirectory(this.#files, this.#directory);
   }
 
-  /** Completes the replacement of a link that was interrupted between removing the old one and renaming the new one. */
+  /** Completes a link replacement that was interrupted between removing the old link and renaming the new one. */
   async #recover(): Promise<void> {
     const [updated, current] = await Promise.all(
       [this.#path('updated'), this.current].map((path) => undefinedIfMissing(() => this.#files.lstat(path))),
@@ -87,7 +87,10 @@ export class CertificateFiles {
       await this.#files.rename(this.#path('updated'), this.current);
   }
 
-  /** Reads the current file, or else a pair of undated files, which node provisioning tools create. */
+  /**
+   * Reads the current file. If there is none, reads a pair of files without a date in their names, which node
+   * provisioning tools create.
+   */
   async #readCurrent(): Promise<PersistedCertificate | undefined> {
     const pem = await this.#readText(this.current);
     if (pem !== undefined) return this.#parse(this.current, pem, pem);
@@ -99,7 +102,7 @@ export class CertificateFiles {
     return certPem === undefined || keyPem === undefined ? undefined : this.#parse(certPath, certPem, keyPem);
   }
 
-  /** Reports an unusable pair and returns undefined, so that a new certificate is requested. */
+  /** Returns undefined after reporting an unusable pair, in which case a new certificate is requested. */
   #parse(path: string, certificates: string, key: string): PersistedCertificate | undefined {
     try {
       return parsePair(certificates, key);
@@ -118,7 +121,8 @@ export class CertificateFiles {
   }
 
   /**
-   * Removes expired certificates, so that private keys do not accumulate. A kubelet does not. Unreadable files stay.
+   * Removes expired certificates so that private keys do not accumulate. A kubelet does not remove them. Unreadable
+   * files are retained.
    */
   async #removeExpired(now: number): Promise<void> {
     const names = await this.#files.readdir(this.#directory).catch(() => []);
@@ -185,7 +189,7 @@ function subjectOf(certificate: X509Certificate): CertificateSubject {
   return { commonName: [CN].flat().at(-1) ?? '', organizations: [O].flat() };
 }
 
-/** Parses the text that OpenSSL prints, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
+/** Parses subject alternative names in OpenSSL's format, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
 function parseAlternativeNames(text: string): AlternativeNames {
   const valuesOf = (prefix: string) =>
     text.split(', ').flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));

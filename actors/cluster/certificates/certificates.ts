@@ -1,4 +1,4 @@
-/** Services behind the ports of the certificate machines. Private keys stay in this class and on disk. */
+/** Implements the ports of the certificate machines. Private keys exist only in this class and on disk. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';

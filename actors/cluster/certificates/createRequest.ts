@@ -45,8 +45,8 @@ interface NamedOptions extends CallOptions {
 
 /**
  * Creates a request for the persisted key under the name derived from it, or resumes the existing request of that name
- * in any state. If that request does not match, the key is discarded, so that the next attempt uses a new key and name.
- * A kubelet would retry with the same name until the request is deleted.
+ * in any state. If the existing request does not match, the key is discarded, so the next attempt uses a new key and
+ * name. A kubelet would retry with the same name until the request is deleted.
  */
 export async function createNamedRequest(
   template: RequestTemplate,

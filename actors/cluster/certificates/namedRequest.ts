@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequests whose name is derived from their content, so that a restarted agent finds the request of
- * its predecessor. Loaded on demand, because it imports ASN.1 packages.
+ * Names CertificateSigningRequests after their content, so a restarted agent finds the request of its predecessor.
+ * Loaded on demand, because this module imports ASN.1 packages.
  */
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { CertificationRequest, type CertificationRequestInfo } from '@peculiar/asn1-csr';
@@ -20,7 +20,7 @@ export interface NamedRequest {
 
 const SPKI = { format: 'der', type: 'spki' } as const;
 
-/** Separates the digested parts. None of them contains it, because they are encoded in base64url. */
+/** Separates the digested parts. No part contains the delimiter, because the parts are encoded in base64url. */
 const DELIMITER = '|';
 
 /**
@@ -73,9 +73,6 @@ function parseRequest(base64: string): CertificationRequestInfo {
   return AsnConvert.parse(Buffer.from(body, 'base64'), CertificationRequest).certificationRequestInfo;
 }
 
-/**
- * Formats a subject for comparison. Go encodes names as other ASN.1 string types, so that only their text is
- * comparable.
- */
+/** Formats a subject for comparison. Go encodes names as other ASN.1 string types, so only their text is comparable. */
 const formatSubject = (subject: Name): string =>
   [...subject].flatMap((part) => [...part].map(({ type, value }) => `${type}=${value}`)).join('\n');

@@ -1,4 +1,4 @@
-/** Files with private keys. Only the agent's user can access them, and they are written atomically. */
+/** Writes files with private keys. They are written atomically, and only the agent's user can access them. */
 import { dirname } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
@@ -11,7 +11,7 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   const temporaryPath = `${path}.tmp`;
   await files.mkdir(dirname(path), { recursive: true, mode: 0o755 });
   try {
-    // A leftover of an earlier attempt would keep its mode, and a symbolic link would redirect the write.
+    // A temporary file left by an earlier attempt would retain its mode, and a symbolic link would redirect the write.
     await files.rm(temporaryPath, { force: true });
     await files.writeFile(temporaryPath, text, { mode: OWNER_ONLY, flush: true });
     await files.rename(temporaryPath, path);

@@ -1,7 +1,7 @@
 /**
- * The private key of a pending certificate request. It is stored in a kubelet's file until the certificate is issued,
- * so that a restarted agent or a kubelet can resume the request (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of
- * the kubelet, `util/keyutil/key.go` of client-go).
+ * Persists the private key of a pending certificate request. The key is stored at a kubelet's path until the
+ * certificate is issued so that a restarted agent or a kubelet can resume the request
+ * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet, `util/keyutil/key.go` of client-go).
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
@@ -44,12 +44,12 @@ export class RequestKey {
     }
   }
 
-  /** Removes the key file, because the request is complete or useless. A failure is harmless. */
+  /** Removes the key file, because the request is complete or useless. Ignores a failure. */
   async discard(): Promise<void> {
     await this.#files.rm(this.#path, { force: true }).catch(() => {});
   }
 
-  /** Returns the key, a description of other contents, or undefined if there is no file. */
+  /** Returns the key, a description of the contents if they are not a usable key, or undefined if there is no file. */
   async #readKey(): Promise<KeyObject | string | undefined> {
     try {
       const file = await readTextFile(this.#files, this.#path);

@@ -1,4 +1,4 @@
-/** Services behind the ports of the machines that maintain the Node, its lease and its CSINode at the API server. */
+/** Implements the ports of the machines that maintain the Node, its lease and its CSINode at the API server. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -27,7 +27,7 @@ import { type OwnNode, ownNodeState } from './ownNode.ts';
 
 export interface ClusterNodeParts {
   readonly client: KubeClient;
-  /** A dedicated client, so that other traffic does not delay the lease. */
+  /** A dedicated client so that other traffic does not delay the lease. */
   readonly leaseClient: KubeClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface ClusterNodeParts {
   readonly ownNode: Pick<OwnNode, 'current'>;
   readonly describe: (images: readonly NodeImage[]) => NodeObject;
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
-  /** Interval between checks of the status, in milliseconds. Also limits each attempt of a heartbeat. */
+  /** Interval between checks of the status, in milliseconds. Also the maximum duration of each heartbeat attempt. */
   readonly statusCheckMs: number;
   /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
@@ -67,8 +67,8 @@ const MIGRATED_PLUGINS: readonly string[] = [
 ];
 
 /**
- * Updates the annotation, which an agent of a different version may have written. Returns the same object if nothing
- * changes.
+ * Updates the annotation, because an agent of a different version may have written it. Returns the same object if
+ * nothing changes.
  */
 function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = csiNode.metadata;
@@ -82,7 +82,7 @@ function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
 export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type Ports = Pick<Services, ClusterPort>;
 
-/** Maximum duration of an attempt of a heartbeat, in milliseconds, so that several fit into a lease. */
+/** Maximum duration of a heartbeat attempt, in milliseconds, so that several attempts fit into the lease duration. */
 const MAX_ATTEMPT_MS = 10_000;
 
 export class ClusterNode {
@@ -134,7 +134,8 @@ export class ClusterNode {
     const node = await this.#describe(options);
     const created = await this.#create(node, options);
     const { uid } = (created ?? (await this.#adopt(node, options))).metadata;
-    // Like a kubelet, report every condition except Ready as changed, whatever the server has.
+    // Like a kubelet, report every condition except Ready as changed, even if the server already stores the same
+    // condition.
     const conditions = node.status.conditions.filter(({ type }) => type !== 'Ready');
     const events = conditions.flatMap((each) => conditionEvents(nodeName, each));
     return { uid, events, ...(created === undefined ? {} : { isNew: true }) };
@@ -153,7 +154,7 @@ export class ClusterNode {
     }
   }
 
-  /** Updates an existing Node in the fields that the node owns. */
+  /** Updates the fields of an existing Node that the node owns. */
   async #adopt(node: NodeObject, options: CallOptions): Promise<ServerNode> {
     const { client, nodeName } = this.#parts;
     const existing = await this.#get(options);

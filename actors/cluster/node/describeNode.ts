@@ -10,7 +10,7 @@ interface DescribedNode {
   readonly name: string;
   readonly born: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
   readonly host: HostIdentity;
-  /** The node's ID in its cloud, or an empty string. */
+  /** The cloud provider's ID of the node, or an empty string. */
   readonly providerId?: string;
   /** Returns the port of the kubelet API. Absent or 0 if the API is not served. */
   readonly servedPort?: (() => number) | undefined;

@@ -11,8 +11,8 @@ export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'pa
 const MAX_FAILURES = 1;
 
 /**
- * Returns a client whose requests time out after at most `timeoutMs`. A broken connection would only be detected by its
- * silence after longer than a lease lasts, so from the second attempt without a response on, the next one uses a new
+ * Returns a client whose requests time out after at most `timeoutMs`. Detecting a broken connection by its silence
+ * takes longer than a lease lasts. Therefore, every attempt after two consecutive ones without a response uses a new
  * connection.
  */
 export function heartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {

@@ -1,4 +1,4 @@
-/** The images that the node's status lists, refreshed periodically (`image_gc_manager.go` of `pkg/kubelet/images`). */
+/** Lists the images for the node's status, refreshed periodically (`image_gc_manager.go` of `pkg/kubelet/images`). */
 
 import { type Clock, steadyClock } from '../../../base/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
@@ -13,7 +13,7 @@ export interface NodeImagesParts {
 
 /** Maximum age of the list. */
 const MAX_AGE_MS = 30_000;
-/** Timeout of the runtime's response. The previous list is used after a timeout, so that the status is not delayed. */
+/** Timeout of the runtime's response. After a timeout, the previous list is used so that the status is not delayed. */
 const TIMEOUT_MS = 2_000;
 const MAX_NAMES = 5;
 

@@ -1,4 +1,4 @@
-/** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
+/** Renews the lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
@@ -8,7 +8,7 @@ import { ownerNode, readLease, readNode, type ServerLease, undefinedIfNotFound }
 import type { HeartbeatClient } from './heartbeat.ts';
 
 export interface NodeLeaseParts {
-  /** A dedicated client, so that other traffic does not delay the lease. */
+  /** A dedicated client so that other traffic does not delay the lease. */
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface NodeLeaseParts {
   readonly leaseSeconds: number;
 }
 
-/** Maximum number of attempts to update the cached lease before it is read again. */
+/** Maximum number of attempts to update the cached lease before the lease is read again. */
 const MAX_ATTEMPTS = 5;
 
 export class NodeLease {
@@ -63,7 +63,8 @@ export class NodeLease {
   async #update(lease: ServerLease, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
     const isOwned = (lease.metadata.ownerReferences ?? []).length > 0;
-    // The lease is renewed even if its owner cannot be read, because nothing else shows that the node is alive.
+    // The lease is renewed even if its owner cannot be read, because the lease is the only proof that the node is
+    // alive.
     const owners = isOwned ? [] : await this.#ownerReferences(options).catch(() => []);
     const path = leasePath(nodeName);
     this.#lease = readLease(await client.update(path, this.#renewed(lease, owners), options), `PUT ${path}`);

@@ -44,14 +44,14 @@ const MAX_ATTEMPTS = 5;
 export class NodeStatus {
   readonly #parts: NodeStatusParts;
   /**
-   * Time of the last complete report on the monotonic clock, so that a clock that is set back does not delay reports.
+   * Time of the last complete report on the monotonic clock, because a wall clock that is set back would delay reports.
    */
   #reportedAt: number | undefined;
   /** The server's response to the last write, which may be newer than the watched Node. */
   #response: ServerNode | undefined;
-  /** Random delay of the next periodic report, so that not all nodes write at the same time after an outage. */
+  /** Random delay of the next periodic report. Prevents all nodes from writing at the same time after an outage. */
   #delayMs = 0;
-  /** The part of the last report that the server did not store, as older servers ignore unknown fields. */
+  /** The part of the last report that the server did not store, because older servers ignore unknown fields. */
   #ignoredChange: JsonFields | undefined;
   #isUnschedulable = false;
   #hasReportedReboot = false;
@@ -74,7 +74,8 @@ export class NodeStatus {
   }
 
   /**
-   * Whether the server is unreachable, since neither the watch nor the request has succeeded. Retrying is pointless.
+   * Whether the server is unreachable, because neither the watch nor the request has succeeded. In this case, retrying
+   * is pointless.
    */
   #isUnreachable(error: unknown): boolean {
     return this.#parts.ownNode.current === undefined && !(error instanceof KubeError);
@@ -143,7 +144,7 @@ export class NodeStatus {
   }
 }
 
-/** Returns the labels and annotations of the Node to correct, or undefined if there are none. */
+/** Returns the corrections of the Node's labels and annotations, or undefined if none are needed. */
 function metadataFixes(node: NodeObject, { metadata }: ServerNode): object | undefined {
   const fixes = {
     labels: labelFixes(node, metadata.labels),

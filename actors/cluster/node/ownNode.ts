@@ -31,8 +31,8 @@ export class OwnNode {
   }
 
   /**
-   * The addresses that the cluster has assigned to the pods of this node, separated by commas as `updateNode` in
-   * `pkg/kubelet/kubelet_node_status.go` passes them on. Empty if there are none yet.
+   * The pod address ranges that the cluster has assigned to this node, separated by commas, which is the format in
+   * which `updateNode` in `pkg/kubelet/kubelet_node_status.go` forwards them. Empty if none are assigned yet.
    */
   get podCidr(): string {
     return this.#object === null ? '' : (parseNode(this.#object).spec.podCIDRs ?? []).join(',');
@@ -45,7 +45,7 @@ export class OwnNode {
     return Promise.race([this.#firstList.promise, aborted]);
   }
 
-  /** Replaces the Node with the list of objects of its name. */
+  /** Replaces the cached Node with the first object of a list, or with null if the list is empty. */
   replace([object]: readonly KubeObject[]): void {
     this.#object = object ?? null;
     this.#firstList.resolve();
@@ -58,8 +58,8 @@ export class OwnNode {
 }
 
 /**
- * Returns a watch of the node's own Node. Sends its state to the node agent when that has changed. `onUid` is called
- * with the UID of a new Node.
+ * Returns a watch of the node's own Node. Sends the Node's state to the node agent whenever the state changes. `onUid`
+ * is called with the UID of a new Node.
  */
 export function ownNodeWatch(
   ownNode: OwnNode,
@@ -88,7 +88,7 @@ export function ownNodeWatch(
   };
 }
 
-/** Extracts the state of a Node that concerns its agent. */
+/** Extracts the part of a Node's state that its agent acts on. */
 export function ownNodeState(object: unknown): OwnNodeState {
   const { metadata, spec, status } = parseNode(object);
   const { uid, labels = {}, deletionTimestamp } = metadata;

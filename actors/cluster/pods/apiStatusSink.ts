@@ -1,6 +1,6 @@
 /**
- * The API server as a sink of statuses. Patches the status of a pod, and deletes a pod that has terminated because of
- * its deletion (C12).
+ * Sends statuses to the API server. Patches the status of a pod, and deletes a pod that has terminated because of its
+ * deletion (C12).
  */
 import * as z from 'zod/mini';
 import { parseResponse } from '../../../kubeclient/answer.ts';
@@ -39,7 +39,7 @@ export const API_SINK = 'api';
 export class ApiStatusSink implements StatusSink {
   readonly name = API_SINK;
   readonly mustAcknowledge = true;
-  /** The interval at which the kubelet inspects its containers. */
+  /** A status without urgent changes waits as long as the interval at which the kubelet inspects its containers. */
   readonly patienceMs = 1_000;
   readonly #client: KubeClient;
   readonly #cache: PodCache;
@@ -72,8 +72,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Patches the status and returns the resulting pod. Returns undefined if the server has no pod of that name or a
-   * different one.
+   * Patches the status and returns the resulting pod. Returns undefined if the server has no pod of that name, or a
+   * different pod.
    */
   async #send(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
     const cached = this.#cachedPod(report);
@@ -86,8 +86,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Patches exactly the cached version, so that a terminal phase from another writer is not overwritten and other edits
-   * are noticed. Returns undefined if the server has a newer version.
+   * Patches the status only if the server still has the cached version. This prevents overwriting a terminal phase from
+   * another writer and detects other edits. Returns undefined if the server has a newer version.
    */
   async #patchCached(
     cached: ServerPod,
@@ -160,7 +160,7 @@ export class ApiStatusSink implements StatusSink {
     try {
       await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), deleteOptions, options));
     } catch (error) {
-      // A different pod has this name by now.
+      // The conflict means that a different pod has this name by now.
       if (!isConflict(error)) throw error;
     }
   }

@@ -4,7 +4,9 @@ import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { SentStatuses } from './sentStatuses.ts';
 
-/** Maximum number of removed pods to remember. Older ones cost an additional request. */
+/**
+ * Maximum number of removed pods to remember. Once a removed pod is forgotten, checking it costs an additional request.
+ */
 const MAX_REMOVED = 1_000;
 
 export class PodCache {
@@ -56,7 +58,7 @@ export class PodCache {
     return this.#removed.has(uid);
   }
 
-  /** Whether the server has the pod, as far as is known. */
+  /** Whether the server has the pod according to the watch. */
   has(pod: PodIdentity): boolean {
     return this.#objects?.has(pod.uid) === true || this.isMirrored(pod);
   }
@@ -67,7 +69,8 @@ export class PodCache {
   }
 
   /**
-   * Returns the latest known version of a pod or of a static pod's mirror. Undefined while the watch is disconnected.
+   * Returns the latest known version of a pod or of a static pod's mirror. Returns undefined while the watch is
+   * disconnected.
    */
   latestVersion(pod: PodIdentity): unknown {
     if (!this.#isWatching) return undefined;

@@ -1,4 +1,4 @@
-/** Reads the pods from the objects of an API server. */
+/** Parses the API server's objects as pods. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { retainKeys } from '../../../base/retainKeys.ts';
@@ -14,8 +14,8 @@ import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { ManifestSet } from '../../sources/manifest/manifestSet.ts';
 
 /**
- * A pod to run, or a mirror pod, which only represents a static pod and is never run, whoever created it. A pod with
- * problems is the last readable version.
+ * A pod to run, or a mirror pod, which only represents a static pod and is never run, regardless of who created it. If
+ * there are problems, the pod is the last readable version.
  */
 type ReadResult = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: ObservedMirror };
 
@@ -23,8 +23,8 @@ type ReadResult = { readonly pod?: Pod; readonly problems?: readonly Problem[] }
 type ReadVersion = readonly [object: KubeObject, read: ReadResult];
 
 /**
- * Reads each version of an object once. An unchanged object results in the same pod, and so does one that only echoes
- * the node's own status. If only the status has changed, the rest is not read again.
+ * Reads each version of an object once. An unchanged object results in the same pod, and so does an object that only
+ * echoes the node's own status. If only the status has changed, only the status is read again.
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
@@ -77,7 +77,10 @@ export class PodReader {
     return { pod: isEcho(lastRead.pod, pod) ? lastRead.pod : pod };
   }
 
-  /** Falls back to the last readable version, because a field of a newer server must not terminate a running pod. */
+  /**
+   * Reads an object and falls back to the last readable version, because a field of a newer server must not terminate a
+   * running pod.
+   */
   #readAll(object: KubeObject, lastPod: Pod | undefined): ReadResult {
     const { uid } = object.metadata;
     const seenAt = this.#firstSeenAt.get(uid) ?? this.#clock.now();

@@ -1,7 +1,7 @@
 /**
- * Tracks the statuses that were sent to the API server and later versions from the server. If others have edited a
- * status that the node owns, it is sent again, e.g. when a controller has marked the pods of an unreachable node
- * unready.
+ * Tracks the statuses that were sent to the API server and later versions from the server. A status that another client
+ * has edited is sent again if the node owns the edited part, e.g. when a controller has marked the pods of an
+ * unreachable node unready.
  */
 import * as z from 'zod/mini';
 import { retainKeys } from '../../../base/retainKeys.ts';
@@ -22,12 +22,12 @@ interface SentStatus {
   readonly report: StatusReport;
   /** The pod in the server's response. */
   readonly response: ServerPod;
-  /** Whether others have edited the status since. */
+  /** Whether another client has edited the status since the response. */
   readonly edited: boolean;
 }
 
 export class SentStatuses {
-  /** Keyed by the UID at the server, which for a mirror pod is not that of the static pod. */
+  /** Keyed by the UID at the server. A mirror pod's UID differs from the UID of its static pod. */
   readonly #sent = new Map<string, SentStatus>();
 
   record(report: StatusReport, response: ServerPod): void {
@@ -67,18 +67,20 @@ export class SentStatuses {
   /** Whether this report was the last one sent for the pod and has not been edited since. */
   isCurrent(report: StatusReport): boolean {
     const byUid = this.#sent.get(report.uid);
-    // A mirror pod has a different UID than its static pod.
+    // A mirror pod's UID differs from the UID of its static pod.
     const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sent.values()];
     return statuses.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
   }
 }
 
-/** A response may arrive after the event of the same change. */
+/**
+ * Whether the watched version is later than the response, which may arrive after the watch event of the same change.
+ */
 const isLater = (
   { metadata: { resourceVersion: watchedVersion } }: Pick<KubeObject, 'metadata'>,
   { metadata: { resourceVersion: responseVersion } }: ServerPod,
 ) => Number(watchedVersion) > Number(responseVersion);
 
-/** Whether the status differs in a part that the node owns. Fields that the server never stored do not count. */
+/** Whether the status differs in a part that the node owns. Ignores fields that the server never stored. */
 const isEdited = (watched: ServerPod, response: ServerPod): boolean =>
   statusPatch(watched.status, mergedStatus(watched.status, response.status)) !== undefined;

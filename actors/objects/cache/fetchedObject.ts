@@ -37,11 +37,9 @@ export class FetchedObject implements TrackedObject {
    */
   #requestedAt: number | undefined;
   #request: Promise<void> | undefined;
-  /**
-   * Number of invalidations, and the invalidation that the last response followed. Responses to earlier requests are
-   * ignored.
-   */
+  /** Number of invalidations so far. */
   #invalidations = 0;
+  /** Number of invalidations before the request of the last response. Responses to requests with fewer are ignored. */
   #respondedTo = 0;
   readonly #closed = new AbortController();
   #refreshedAt: number;
@@ -63,7 +61,7 @@ export class FetchedObject implements TrackedObject {
     return this.#object ?? undefined;
   }
 
-  /** Invalidates the response, including that of a request in flight, which may be older than this call. */
+  /** Invalidates the last response and that of a request in flight, which may be older than this call. */
   invalidate(): void {
     this.#invalidations += 1;
     this.#requestedAt = undefined;
@@ -108,7 +106,7 @@ export class FetchedObject implements TrackedObject {
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND) return this.#onResponse(null, invalidation);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error) });
-      // Keep the last response on failure, even if the object did not exist.
+      // Retain the last response on failure, even if it was that the object does not exist.
       if (this.#object === undefined) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The last versions of the ConfigMaps and Secrets of pods, in an in-memory directory. They survive the agent, so that
- * running pods continue while no API server responds, but not a reboot of the host.
+ * Persists the last versions of the ConfigMaps and Secrets of pods in an in-memory directory. They survive the agent,
+ * so running pods continue while no API server responds. They do not survive a reboot of the host.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -74,7 +74,7 @@ export class PersistedObjects {
     return objects.filter((object) => object !== undefined);
   }
 
-  /** Reports an unreadable file without its contents, which may be those of a Secret. */
+  /** Reads a file. The report of an unreadable file omits its contents, which may be those of a Secret. */
   async #readFile(file: string): Promise<PersistedObject | undefined> {
     const problem = 'a persisted ConfigMap or Secret cannot be read';
     const { onError } = this.#parts;
@@ -104,7 +104,7 @@ export class PersistedObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#pending.has(file)) continue;
-      // A file that cannot be read, for whatever cause, may belong to a pod that runs, so it stays.
+      // Retain an unreadable file, because it may belong to a running pod.
       const had = await this.#readRegularFile(file)
         .then(uidsIn)
         .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));
@@ -163,8 +163,8 @@ export class PersistedObjects {
       await files.rename(temporary, file);
     } catch (error) {
       await files.rm(temporary, { force: true }).catch(() => {});
-      // Replace the error, because it contains the random name of the temporary file, and equal messages are reported
-      // only once.
+      // Replace the error, because it contains the random name of the temporary file, which would prevent repeated
+      // messages from being recognized as equal.
       throw new Error(`${file} cannot be written (${errorCode(error) ?? messageOf(error)})`);
     }
   }
@@ -173,7 +173,7 @@ export class PersistedObjects {
   async #exists(): Promise<boolean> {
     const { files, directory } = this.#parts;
     if (this.#isUsable !== undefined) return this.#isUsable;
-    // Other errors are reported on use.
+    // Other errors are reported when the directory is used.
     const isMissingYet = await files.lstat(directory).then(() => false, isMissing);
     return !isMissingYet && this.#usable();
   }
@@ -205,7 +205,7 @@ export class PersistedObjects {
     return isInMemory(directory);
   }
 
-  /** Hashes the name, because it may be longer than a file name. */
+  /** Hashes the name, because it may exceed the maximum length of a file name. */
   #fileOf({ kind, namespace, name }: ConfigReference): string {
     const digest = createHash('sha256').update(`${kind}/${namespace}/${name}`).digest('hex');
     return path.join(this.#parts.directory, digest + FILE_SUFFIX);

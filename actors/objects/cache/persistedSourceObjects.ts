@@ -1,6 +1,6 @@
 /**
- * Persists the objects of one source's manifests that pods use. After a restart of the agent, they replace those of a
- * manifest that is broken or unreadable.
+ * Persists the objects of one source's manifests that pods use. After a restart of the agent, the persisted objects are
+ * used instead of those of a broken or unreadable manifest.
  */
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import type { PersistedObjects } from './persistedObjects.ts';
@@ -26,15 +26,15 @@ interface Parts {
 interface StoredObject {
   readonly reference: ConfigReference;
   readonly uids: readonly string[];
-  /** Version of everything that is written for the object. */
+  /** Version of the written data, which includes the object, its manifest and its pods. */
   readonly version: string;
 }
 
 export class PersistedSourceObjects {
   readonly #parts: Parts;
-  /** Keyed by key. */
+  /** Keyed by object key. */
   readonly #stored = new Map<string, StoredObject>();
-  /** UIDs of pods from before the start that have not been confirmed yet. */
+  /** UIDs of pods that existed before the agent's start and have not been confirmed yet. */
   readonly #unconfirmed = new Set<string>();
 
   constructor(parts: Parts) {
@@ -59,7 +59,7 @@ export class PersistedSourceObjects {
     }
   }
 
-  /** Must be called once the pod is known to exist or to be gone. */
+  /** Must be called once it is known whether the pod still exists. */
   confirm(uid: string): void {
     this.#unconfirmed.delete(uid);
   }

@@ -1,6 +1,6 @@
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 
-/** A call with several waiters. It is aborted once none is left. */
+/** A call with several waiters. It is aborted when the last waiter leaves. */
 export class SharedCall<T> {
   readonly #abortController = new AbortController();
   readonly #result: Promise<T>;

@@ -11,7 +11,7 @@ export interface TrackedObject {
   read(options: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined>;
   /** Must be called when another pod starts using the object. */
   invalidate(): void;
-  /** Called periodically. `isShown` means that a volume contains the object, so that changes must be noticed. */
+  /** Called periodically. `isShown` means that a volume contains the object, in which case changes must be detected. */
   refresh(isShown: boolean): void;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface TrackedObject {
 /** The state of an object, for display. */
 export type TrackingStep =
   | { readonly state: 'reading' | 'watching' }
-  /** `why` is a word or two without the object's name. */
+  /** `why` is a short reason without the object's name. */
   | { readonly state: 'failing'; readonly failure: string; readonly why: string; readonly until?: number };
 
 export interface TrackingListeners {
@@ -36,7 +36,10 @@ export const typeOf = ({ kind }: ConfigReference): ObjectType => ({ apiVersion: 
 export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
   kind === 'Secret' ? secretsPath(namespace) : configMapsPath(namespace);
 
-/** Callers wait at most a second (objectTimeout.ts). This leaves some of it for reading the persisted object. */
+/**
+ * Callers wait at most a second (objectTimeout.ts). This timeout leaves part of that second for reading the persisted
+ * object.
+ */
 const RESPONSE_TIMEOUT_MS = 900;
 
 /** Waits for the server's response, but no longer than a caller may be blocked. */

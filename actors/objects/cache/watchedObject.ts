@@ -115,7 +115,7 @@ export class WatchedObject implements TrackedObject {
     if (object?.isImmutable) this.close();
   }
 
-  /** Returns the kubelet's message with the cause. */
+  /** Returns the kubelet's message and appends the cause. */
   #unknownMessage(): string {
     const words = cacheSyncTimeout(this.#reference.kind);
     return this.#failure === '' ? words : `${words} (${this.#failure})`;

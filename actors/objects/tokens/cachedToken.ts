@@ -3,9 +3,9 @@
  * from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead, the
  * node measures the token's age from before the request, and compares it with the lifetime that the server specifies.
  * The age is the larger of two measurements. The monotonic clock cannot be set, but stops while the host is suspended.
- * The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, too late costs a
- * pod its access. If the wall clock was set back, it says nothing about the age, but if the API server uses the same
- * clock, the token's issue time is in its future, so the token is renewed as well.
+ * The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, but renewing it
+ * too late costs a pod its access. A wall clock that was set back does not reveal the age. However, if the API server
+ * uses the same clock, the token's issue time is now in the server's future, so the token is renewed in this case, too.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -28,11 +28,11 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_MS = 24 * HOUR_MS;
 /** Fraction of the lifetime after which a token is renewed. */
 const RENEWAL_FRACTION = 0.8;
-/** Maximum random advance of a renewal, so that renewals are spread. */
+/** Maximum random advance of a renewal, which spreads the renewals of many tokens. */
 const JITTER_MS = 10_000;
 /**
- * Time synchronization adjusts a clock by less than this, or slowly. An API server's clock may be this far behind a
- * token's issue time.
+ * A larger difference means that the wall clock was set back. Time synchronization adjusts a clock by less than this,
+ * or slowly, and an API server's clock may be this far behind a token's issue time.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 

@@ -1,6 +1,7 @@
 /**
- * Service account tokens of pods (`pkg/kubelet/token/token_manager.go`). They are requested from the API server, only
- * cached in memory, and renewed before they expire. A token that cannot be renewed is used until it expires.
+ * Provides the service account tokens of pods (`pkg/kubelet/token/token_manager.go`). Tokens are requested from the API
+ * server, only cached in memory, and renewed before they expire. A token that cannot be renewed is used until it
+ * expires.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -23,7 +24,7 @@ interface TokensParts {
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
   readonly jitter: () => number;
-  /** Whether the API server no longer has a pod, so that it issues no tokens for it. */
+  /** Whether the API server no longer has a pod, in which case it issues no tokens for the pod. */
   readonly isGone: (pod: PodIdentity) => boolean;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -34,8 +35,9 @@ interface TokenEntry {
   call?: SharedCall<CachedToken>;
   /** The reason why the last renewal failed. */
   failure?: Failure;
-  /** Back-off after the last failure in milliseconds, and the time of the next attempt on the monotonic clock. */
+  /** Back-off after the last failure. */
   delayMs: number;
+  /** Time of the next attempt on the monotonic clock, in milliseconds. */
   retryAt: number;
   /** Time of the last use on the monotonic clock. */
   usedAt: number;
@@ -47,8 +49,8 @@ const RETRY = { baseMs: 1_000, maxMs: 60_000 };
 /** Tolerance for timers that fire early. */
 const EARLY_MS = 1_000;
 /**
- * Time after which an unused token is dropped. Every user requests its token at least once a day, when it is renewed,
- * so older ones belong to pods that have terminated.
+ * Time after which an unused token is dropped. Every user requests its token at least once a day, when the token is
+ * renewed, so a token that was unused for longer belongs to a terminated pod.
  */
 const UNUSED_MS = 48 * 3_600_000;
 
@@ -103,14 +105,14 @@ export class ServiceAccountTokens implements PodTokens {
   }
 
   /**
-   * Whether a token must be renewed now. An expired one is renewed without waiting for the back-off, and that of a
-   * removed pod is never renewed.
+   * Whether a token must be renewed now. An expired token is renewed without waiting for the back-off, and the token of
+   * a removed pod is never renewed.
    */
   #isDue(entry: TokenEntry, token: CachedToken, pod: Pod, now: ClockReading): boolean {
     if (token.dueIn(now) > EARLY_MS) return false;
     if (this.#parts.isGone(pod.metadata)) {
-      // The pod may terminate long after its removal. The delay prevents its volumes from requesting the token
-      // continually.
+      // The pod may terminate long after its removal from the API server. The delay prevents its volumes from
+      // requesting the token continually.
       entry.retryAt = Math.max(entry.retryAt, now.monotonic + RETRY.maxMs);
       return false;
     }

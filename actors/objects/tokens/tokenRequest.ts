@@ -12,8 +12,8 @@ export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
 });
 
 /**
- * Builds a TokenRequest bound to the pod, so that the token becomes invalid when the pod is deleted. An empty audience
- * is that of the API server itself (`pkg/volume/projected/projected.go` of a kubelet).
+ * Builds a TokenRequest bound to the pod, so the token becomes invalid when the pod is deleted. An empty audience
+ * selects the API server itself (`pkg/volume/projected/projected.go` of a kubelet).
  */
 export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
   kind: 'TokenRequest',
@@ -26,7 +26,7 @@ export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenR
   },
 });
 
-/** Formats a token request like a kubelet's messages, with values in Go syntax. */
+/** Formats a token request as in a kubelet's messages, with values in Go syntax. */
 export function formatTokenRequest(pod: Pod, request: TokenRequest): string {
   const { namespace, name } = accountOf(pod);
   const { metadata } = pod;

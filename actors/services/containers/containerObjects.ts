@@ -25,9 +25,9 @@ interface ContainerName {
 export interface ContainerObjects {
   /** Fails with `CreateContainerConfigError` if a required object or key is missing. */
   read(asked: ContainerName, options: { readonly signal: AbortSignal }): Promise<PortTypes['readObjects']['output']>;
-  /** Returns and forgets the objects that were read last for a container. */
+  /** Returns the objects that were last read for a container and removes them from the cache. */
   take(asked: ContainerName): ResolvedObjects;
-  /** Forgets the objects of a pod that creates no more containers. */
+  /** Removes the objects of a pod that creates no more containers from the cache. */
   forget(uid: string): void;
 }
 
@@ -52,7 +52,7 @@ export function createContainerObjects({ objects, learnValues = () => {} }: Part
         if (value !== undefined) values.push(value);
         return value;
       };
-      // Resolve in the kubelet's order, so that the same missing object is reported first.
+      // Resolve in the kubelet's order in order to report the same missing object first.
       containerEnvironment(container, {
         source: (from) =>
           from.configMapKeyRef || from.secretKeyRef ? collect(valueOfKey(from, objectsByKey, namespace)) : '',

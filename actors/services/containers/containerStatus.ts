@@ -15,12 +15,15 @@ import { unlessGone } from '../sandboxes/sandboxes.ts';
 const MAX_FILE_BYTES = 4_096;
 const MAX_LOG_MESSAGE_BYTES = 2_048;
 const MAX_LOG_LINES = 80;
-/** Runtimes split lines at 16 KiB. This many bytes contain the requested ones including the prefixes of their lines. */
+/**
+ * Number of log bytes to read. Runtimes split lines at 16 KiB, so this contains the requested bytes and the prefixes of
+ * their lines.
+ */
 const LOG_TAIL_BYTES = 65_536;
 
 /**
- * Returns null if the runtime does not have the container. A status does not contain the sandbox ID, so the caller
- * passes it.
+ * Returns the status, or null if the runtime does not have the container. The runtime's status does not contain the
+ * sandbox ID, so the caller passes it.
  */
 export async function readContainer(
   { cri, files }: { readonly cri: Cri; readonly files: FileSystem },

@@ -73,7 +73,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (refusal !== undefined) return { ...started, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
-      // The container runs and its log exists. Without the link, only log collectors miss it.
+      // The container runs and its log exists. A missing link only affects log collectors.
       await linkLog(layout, { pod: pod.metadata, container, id: started.id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
@@ -115,7 +115,7 @@ async function create(
   const container = containerNamed(pod, input.container);
   const facts = node();
   const sandboxIps = orderedPodIps(sandbox.ips ?? [], facts.hostIps);
-  // The call holds a start slot, so independent steps run in parallel.
+  // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     imageUserIfNeeded(imageUserOf, { pod, container, imageRef }, { signal }),
     withCurrentResolvConf(facts).catch(rejectUnknownResolver),
@@ -125,9 +125,11 @@ async function create(
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),
   ]);
-  // With thousands of variables the environment takes milliseconds, and many containers can get here at once.
+  // Computing an environment with thousands of variables takes milliseconds, and many containers may reach this point
+  // at once.
   await clock.turns?.next();
-  // A later creation of this container, after its sandbox was replaced, may already have read the objects.
+  // Stop here if the sandbox was replaced, because a later attempt to create this container may already have read the
+  // objects.
   signal.throwIfAborted();
   const objects = parts.variableObjects.take(input);
   const userNamespace = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
@@ -144,7 +146,7 @@ async function create(
     ...resolved,
   };
   const configInput = { ...baseInput, ...(await prepareMounts(parts, baseInput, signal)) };
-  // The configuration takes about as long.
+  // Building the configuration takes about as long as computing the environment.
   await clock.turns?.next();
   signal.throwIfAborted();
   const request = {
@@ -161,8 +163,9 @@ async function create(
 
 /**
  * Adopts a running container from an earlier call, whose response was lost, or from another agent. Removes any other
- * one. A container that was only created may predate a resize or another change of the pod, and a kubelet creates a new
- * one then, too (ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go).
+ * container of the attempt. A container that was created but not started may predate a resize or another change of the
+ * pod. A kubelet also creates a new container in this case (ShouldContainerBeRestarted in
+ * pkg/kubelet/container/helpers.go).
  */
 async function adoptEarlier(
   cri: Cri,
@@ -225,13 +228,13 @@ const INCONCLUSIVE_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeUnavai
 
 const POSSIBLY_RUNNING_STATES: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
-/** The ID under which the runtime has the container and, if it refused to start it, why. */
+/** The ID under which the runtime has the container and, if the start was refused, the reason. */
 interface Start {
   readonly id: string;
   readonly refusal?: { readonly message: string };
 }
 
-/** Starts a container that is only created. A container started by a call whose response was lost is left as it is. */
+/** Starts a container unless a call whose response was lost has already started it. */
 async function start(
   parts: { readonly cri: Cri; readonly files: FileSystem },
   known: KnownContainer,
@@ -245,8 +248,8 @@ async function start(
     const observed = await readKnownContainer(parts, known, options);
     if (observed?.state === 'created' && observed.id !== known.id)
       return start(parts, { ...known, id: observed.id }, options);
-    // If the response of a successful call was lost, the container runs or has exited. A failed start shows as an exit
-    // with its own reason. A container in an unknown state may be running.
+    // If the response of a successful call was lost, the container is running or has exited. The runtime reports a
+    // failed start as an exit with a specific reason. A container in an unknown state may be running.
     if (observed && POSSIBLY_RUNNING_STATES.has(observed.state)) return { id: observed.id };
     if (observed?.state === 'exited' && !hasRunReason(observed.reason, 'StartError')) return { id: observed.id };
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
@@ -256,15 +259,15 @@ async function start(
 }
 
 /**
- * Returns the reason of a failed start. A container that is still in the state created has not exited, because the call
+ * Returns the reason of a failed start. A container that is still in the created state has not exited, because the call
  * never arrived.
  */
 const startFailureReason = (observed: ObservedContainer | null): FailureReason =>
   observed === null ? 'NotFound' : 'RuntimeError';
 
 /**
- * Stops the container under its known ID and, if the runtime has it under a changed ID, under that one within the
- * remaining grace period.
+ * Stops the container under its known ID. If the runtime has the container under a changed ID, also stops it under that
+ * ID within the remaining grace period.
  */
 async function stop(
   { cri, layout: { files }, clock }: Pick<ContainerParts, 'cri' | 'layout' | 'clock'>,
@@ -297,7 +300,7 @@ function failedStop(cause: unknown, graceSeconds: number): unknown {
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });
 }
 
-/** Reasons for which the runtime does not create a container. */
+/** Reasons that mean that the runtime has refused to create a container. */
 const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
 
 function failedCreate(cause: unknown): unknown {

@@ -37,7 +37,7 @@ interface HookRun {
 /** A postStart hook runs without a deadline. */
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
 /**
- * Time beyond the grace period after which an exec call is given up. The stop of the container terminates the command,
+ * Time beyond the grace period after which an exec call is abandoned. The stop of the container terminates the command,
  * so this only guards against an unresponsive runtime.
  */
 const EXEC_TIMEOUT_MARGIN_MS = 120_000;
@@ -153,8 +153,7 @@ const UNLIMITED = 0n;
 
 /**
  * Runs the command of a hook. A preStop command is not interrupted at the end of the grace period (C10), and continues
- * during the time that the stop still allows. Therefore its call does not use the caller's signal and has its own
- * limit.
+ * until the stop terminates it. Therefore its call does not use the caller's signal and has its own limit.
  */
 async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
   const { id, hook, timeoutMs, signal } = run;

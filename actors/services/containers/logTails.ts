@@ -39,7 +39,7 @@ export async function readLogTails(podWithTree: PodWithTree, folders: LayoutFold
   return new Map((await Promise.all(tails)).flat());
 }
 
-/** For a single container, more lines are shown, and its current run counts as well. */
+/** Number of log lines to show for a single container. In this case, the container's current run is shown as well. */
 const LATEST_RUN_LINES = 10;
 
 /** Returns the last log lines of the container's latest run, or undefined if there is no log. */

@@ -61,7 +61,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
             const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
             await rotateIfNeeded({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
           } catch (error) {
-            // A container that exits meanwhile, or a full disk, must not affect the other logs.
+            // A container that exits meanwhile, or a full disk, must not prevent the rotation of other logs.
             if (!signal.aborted) onError('rotateLogs', error);
           }
         }

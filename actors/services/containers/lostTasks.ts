@@ -1,6 +1,7 @@
 /**
- * Sandboxes that the runtime cannot remove. If a client is killed while containerd 1.6 starts a container, containerd
- * may retain a task that it considers exited but the shim does not. Only a restart of containerd resolves this.
+ * Detects sandboxes that the runtime cannot remove. If a client is killed while containerd 1.6 starts a container,
+ * containerd may retain a task that it considers exited but the shim does not. Only a restart of containerd resolves
+ * this.
  */
 import { NodeFailure } from '../../../base/failure.ts';
 

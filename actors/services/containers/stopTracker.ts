@@ -1,5 +1,6 @@
 /**
- * Tracks which containers and sandboxes are being stopped, because the response of the stop call reports the outcome.
+ * Tracks which containers and sandboxes are being stopped, because events about their exits are ignored: the response
+ * of the stop call reports the outcome.
  */
 export function createStopTracker() {
   const stopping = new Set<string>();

@@ -8,8 +8,8 @@ export interface FoundObject {
 }
 
 /**
- * Records which pods a service has changed, and which objects it has found in the runtime, until the PLEG takes the
- * record.
+ * Records which pods a service has changed and which objects it has found in the runtime, until the PLEG reads and
+ * clears the record.
  */
 export function createChangeTracker() {
   const changed = new Map<string, Pod['metadata']>();

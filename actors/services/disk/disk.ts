@@ -100,7 +100,7 @@ function podServices(parts: DiskParts) {
     },
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
-      // The referenced objects are read while the directory and cgroup are created.
+      // Start reading the referenced objects now, while the directory and cgroup are created.
       inUse?.follow(pod);
       if (!(await unusedCgroups.mayUse({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
@@ -130,10 +130,10 @@ async function removePodData(
   const { maker } = ownership;
   const { uid } = metadata;
   const isOurs = await ownership.owns(metadata);
-  // After a power cut there may be logs without a pod directory.
+  // After a power failure there may be logs without a pod directory.
   if (!isOurs && !hasOwnLogs({ layout, maker, pod: metadata })) return;
   // An unwanted pod is only known by its directories, which also name its volumes. The directories are removed last,
-  // because their owner mark proves that everything else is ours.
+  // because the owner mark in the directory proves that everything else is ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker, signal }, metadata);
   if (!isOurs) return;

@@ -19,7 +19,10 @@ interface GarbageParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly layout: Layout;
   readonly ownership: Ownership;
-  /** Whether the next agent could only learn how the pod terminated from its latest dead containers (C2). */
+  /**
+   * Whether the pod's latest dead containers are the only record from which the next agent could learn how the pod
+   * terminated (C2).
+   */
   readonly isEvidence: (uid: string) => boolean;
 }
 
@@ -58,7 +61,9 @@ export function garbageServices({
 
 const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.uid, pod]));
 
-/** Removes a dead container. Its logs go first, because nothing would look for them after the container is gone. */
+/**
+ * Removes a dead container. Its logs are removed first, because nothing would remove them once the container is gone.
+ */
 async function removeDead(
   { cri, layout }: Pick<GarbageParts, 'cri' | 'layout'>,
   { pod, container, id, attempt }: ContainerRun,

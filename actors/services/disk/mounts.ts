@@ -12,7 +12,7 @@ import { type FindRuntimeHandler, runtimeHandlerOf } from '../sandboxes/runtimeC
 import { supportsRecursiveReadOnly } from '../sandboxes/runtimeFeatures.ts';
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
-/** In bytes. The variables of the file become part of a CRI request. */
+/** Maximum size of an environment file in bytes. It is limited because the variables become part of a CRI request. */
 const MAX_ENV_FILE_BYTES = 64 * 1024;
 
 interface MountParts {
@@ -25,8 +25,8 @@ interface MountParts {
 type MountInput = Pick<ContainerConfigInput, 'volumes'> & Omit<EnvironmentInput, 'envFiles'>;
 
 /**
- * Mounts the container's subPaths below the pod's directory (C26), resolves its environment, on which they depend, and
- * checks whether the runtime supports recursive read-only mounts.
+ * Resolves the container's environment, mounts its subPaths, which depend on the environment, below the pod's directory
+ * (C26), and checks whether the runtime supports recursive read-only mounts.
  */
 export async function prepareMounts(
   parts: MountParts,

@@ -12,8 +12,9 @@ export interface PodWithSandboxes {
 }
 
 /**
- * Whether this agent created or adopted the pod's cgroup. The pod's directory exists for longer than its cgroup, and a
- * pod with a sandbox had a directory. False if another agent also has a sandbox of the pod.
+ * Whether this agent created or adopted the pod's cgroup. The pod's directory proves this, because it exists for longer
+ * than the cgroup. A sandbox also proves it, because every pod with a sandbox had a directory. False if another agent
+ * also has a sandbox of the pod.
  */
 export async function isOwnCgroup(
   ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>,

@@ -1,4 +1,4 @@
-/** Cgroups with the names of our pods that this agent did not create and in which nothing seems to run. */
+/** Tracks how long cgroups that have the names of our pods, but that this agent did not create, have been unused. */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
@@ -9,9 +9,9 @@ import { listPodSandboxes } from '../sandboxes/listPodSandboxes.ts';
 import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
- * Time that a cgroup must be unused before it is taken over. Another agent may mount volumes before anything runs in the
- * cgroup that it created. A kubelet waits 123 s for them, and tries again (`podAttachAndMountTimeout` in
- * pkg/kubelet/volumemanager/volume_manager.go).
+ * Time that a cgroup must be unused before it is taken over. Another agent may mount volumes before it starts anything
+ * in a cgroup that it has created. A kubelet waits 123 s for the volumes, and tries again (`podAttachAndMountTimeout`
+ * in pkg/kubelet/volumemanager/volume_manager.go).
  */
 const MIN_UNUSED_MS = 300_000;
 
@@ -33,7 +33,7 @@ export class UnusedCgroups {
 
   /**
    * Whether the pod may use the cgroup of its name, because the cgroup does not exist, is ours, or has been unused for
-   * long enough. A cgroup that an agent failed to remove stays unused, and the runtime has nothing of its pod.
+   * long enough. A cgroup that an agent failed to remove stays unused, and the runtime has no containers of its pod.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#parts;
@@ -60,7 +60,8 @@ export class UnusedCgroups {
     try {
       return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;
     } catch (error) {
-      // Restart the waiting time, because use of the cgroup is unknown while the runtime does not respond.
+      // Restart the waiting time, because it is unknown whether the cgroup is in use while the runtime does not
+      // respond.
       this.forget(pod.metadata.uid);
       throw error;
     }

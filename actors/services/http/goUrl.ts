@@ -1,9 +1,9 @@
 /**
- * URLs as Go's net/url parses, resolves and prints them. The URL of a probe or hook has to be Go's, because Node's `URL`
- * follows the WHATWG rules: it removes dot segments, turns `\` into `/`, and escapes other characters.
+ * Parses, resolves and formats URLs like Go's net/url. Probes and hooks need Go's URLs, because Node's `URL` follows
+ * the WHATWG rules: it removes dot segments, turns `\` into `/`, and escapes other characters.
  *
- * All fields are byte strings, with one character in U+0000..U+00FF for each byte, because escapes may stand for bytes
- * that are not UTF-8. `bytesOfText` and `textOfBytes` convert.
+ * All fields are byte strings, with one character in U+0000..U+00FF for each byte, because escapes may represent bytes
+ * that are not UTF-8. `bytesOfText` and `textOfBytes` convert between these and text.
  */
 import { messageOf } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
@@ -18,10 +18,10 @@ interface UrlFields {
   /** The part after the scheme of a URL such as `mailto:x`, which has neither a host nor a path. */
   readonly opaque: string;
   readonly user?: UserInfo;
-  /** Host and port, `[::1]:80`. */
+  /** Host and port, e.g. `[::1]:80`. */
   readonly host: string;
   readonly path: string;
-  /** The path as it was written. Empty if that is the default encoding of `path`. */
+  /** The path as written. Empty if this is the default encoding of `path`. */
   readonly rawPath: string;
   /** Whether a URL with a scheme has no `//`. */
   readonly omitsHost: boolean;
@@ -48,7 +48,7 @@ const EMPTY: UrlFields = {
 /** Returns the UTF-8 bytes of a text as a byte string. */
 export const bytesOfText = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** Returns the text of a byte string that is UTF-8. */
+/** Decodes a byte string as UTF-8. */
 export const textOfBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
 export class GoUrl {
@@ -58,7 +58,7 @@ export class GoUrl {
     this.fields = fields;
   }
 
-  /** Parses a byte string. Throws an error in Go's words, such as `parse "/%zz": invalid URL escape "%zz"`. */
+  /** Parses a byte string. Throws Go's error message, such as `parse "/%zz": invalid URL escape "%zz"`. */
   static parse(bytes: string): GoUrl {
     const [url, fragment] = cut(bytes, '#');
     const fields = withInput(url, () => parseFields(url));
@@ -66,8 +66,8 @@ export class GoUrl {
   }
 
   /**
-   * Returns the URL of an HTTP probe or hook (`formatURL` in `pkg/probe/http/request.go`). Of the path, only what would
-   * be the path and query of a URL counts. A path that is not part of any URL is taken as it is.
+   * Returns the URL of an HTTP probe or hook (`formatURL` in `pkg/probe/http/request.go`). `path` is parsed as a URL,
+   * of which only the path and query are used. If it is not a valid URL, it is used as a literal path.
    */
   static forProbe(scheme: string, hostPort: string, path: string): GoUrl {
     const bytes = bytesOfText(path);
@@ -120,7 +120,7 @@ export class GoUrl {
     return hostAndPort(this.fields.host).hostname;
   }
 
-  /** The port as it is written, or empty. */
+  /** The port as written, or an empty string. */
   get port(): string {
     return hostAndPort(this.fields.host).port;
   }
@@ -133,14 +133,14 @@ export class GoUrl {
     return start + queryPart(this.fields);
   }
 
-  /** The URL without its password, as error messages show it. */
+  /** Formats the URL for error messages, without its password. */
   toString(): string {
     const { user } = this.fields;
     const shown = user?.password === undefined ? this.fields : { ...this.fields, user: { ...user, password: '***' } };
     return textOfBytes(print(shown).replace(':%2A%2A%2A@', ':***@'));
   }
 
-  /** The whole URL as a byte string. */
+  /** Formats the whole URL as a byte string. */
   toBytes(): string {
     return print(this.fields);
   }

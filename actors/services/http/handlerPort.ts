@@ -1,8 +1,8 @@
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 
 /**
- * Returns the number of a port that is specified by number or by its name in the container's spec. Throws Go's error if
- * it is neither.
+ * Returns the number of a port that is specified by its number or by its name in the container's spec. Throws Go's
+ * error for any other value.
  */
 export function handlerPort(container: Container, port: number | string): number {
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
@@ -11,7 +11,7 @@ export function handlerPort(container: Container, port: number | string): number
   throw new Error(`invalid port number: ${port}`);
 }
 
-/** The number may also be a string. */
+/** Parses a decimal port number, because the number may also be a string. */
 function decimal(text: string): number {
   if (/^[+-]?\d+$/.test(text)) return Number(text);
   throw new Error(`strconv.Atoi: parsing "${text}": invalid syntax`);

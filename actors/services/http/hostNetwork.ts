@@ -1,7 +1,7 @@
 /**
- * The host's network. Probes and hooks refuse TLS renegotiation, like the connections to the API server. `fetch`, which
- * only reads manifests from URLs, has no option for this, so a renegotiation is accepted within the timeout of the
- * request.
+ * Connects over the host's network. Probes and hooks refuse TLS renegotiation, like the connections to the API server.
+ * `fetch`, which only reads manifests from URLs, has no option for this, so a renegotiation is accepted within the
+ * timeout of the request.
  */
 import { constants } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ export const hostNetwork: Network = {
   fetch: (url, options) => fetch(url, options),
 };
 
-/** Created on first use and shared, because creating it takes longer than a connection. */
+/** The TLS context, created on first use and shared, because creating a context takes longer than connecting. */
 let secureContext: SecureContext | undefined;
 
 function openSocket({ host, port, isSecure }: Endpoint): Socket {

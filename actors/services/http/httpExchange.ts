@@ -102,8 +102,8 @@ function formatRequest(url: GoUrl, headers: HttpHeaders): string {
 }
 
 /**
- * Returns the value of the Host header. Like Go, sends an empty one instead of a value that no Host can have, turns names
- * of other scripts into Punycode and leaves out the zone of an IPv6 address.
+ * Returns the value of the Host header. Like Go, replaces a value that no Host can have by an empty one, encodes
+ * internationalized names in Punycode and omits the zone of an IPv6 address.
  */
 function hostHeader(url: GoUrl, headers: HttpHeaders): string {
   const host = headers.get('host')?.[0] || textOfBytes(url.fields.host);
@@ -116,7 +116,7 @@ function hostHeader(url: GoUrl, headers: HttpHeaders): string {
 /** Returns the value, or throws if the name or value could inject another header. */
 function requireSafeHeader(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quoted(name)}`);
-  // Only ASCII control characters matter, because the bytes of all other characters are above them.
+  // Only ASCII control characters matter, because the bytes of all other characters have higher values.
   if (/(?![\t\x80-\x9f])\p{Cc}/u.test(value))
     throw new Error(`net/http: invalid header field value for ${quoted(name)}`);
   return value;

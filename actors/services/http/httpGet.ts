@@ -21,7 +21,7 @@ export interface HttpTarget {
 
 export interface HttpResult {
   readonly status: number;
-  /** At most the first 10 KiB. */
+  /** The first 10 KiB of the body at most. The rest is not read. */
   readonly body: string;
 }
 
@@ -56,7 +56,8 @@ export function httpTarget(
 
 /**
  * Sends the request and follows redirects on the same host, as Go's client does with a kubelet's `RedirectChecker`
- * (`pkg/probe/http/http.go`). Returns the last response; a redirect to another host is one. Rejects with Go's message.
+ * (`pkg/probe/http/http.go`). Returns the last response, which may be a redirect to another host. Rejects with Go's
+ * message.
  */
 export async function httpGet(target: HttpTarget, { network, signal }: HttpOptions): Promise<HttpResult> {
   let { url, headers } = target;
@@ -102,7 +103,7 @@ const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cance
 
 /**
  * Returns the next request if the response is a redirect to follow, with its Location as a byte string. Throws if the
- * Location is not a URL. A custom Host header is sent again unless the Location names a scheme, and so a host.
+ * Location is not a URL. A custom Host header is sent again unless the Location contains a scheme and therefore a host.
  */
 function redirectOf(
   { status, headers: responseHeaders }: HttpHead,
@@ -131,7 +132,10 @@ function parseLocation(location: string): GoUrl {
   }
 }
 
-/** Returns the Referer header of a redirected request: the last URL, unless that was secure and the next one is not. */
+/**
+ * Returns the Referer header of a redirected request: the last URL, unless the last URL was HTTPS and the next one is
+ * not.
+ */
 function refererOf(last: GoUrl, next: GoUrl): string | undefined {
   if (last.fields.scheme === 'https' && next.fields.scheme === 'http') return undefined;
   return textOfBytes(last.withoutUser().toBytes());

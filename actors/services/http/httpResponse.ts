@@ -1,11 +1,11 @@
-/** Incremental parser of the response to a GET (RFC 9112). Reads the head and the requested part of the body. */
+/** Incrementally parses the response to a GET (RFC 9112). Reads the head and the requested part of the body. */
 
 import { messageOf } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
 
 export interface HttpHead {
   readonly status: number;
-  /** By lowercase name. Only the first header of a name is included. */
+  /** Keyed by lowercase name. Only the first header of a name is included. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
@@ -28,13 +28,13 @@ export interface Incoming {
 }
 
 const NEWLINE = 0x0a;
-/** Maximum size of a head, many times the size of a line that Go's readers accept. */
+/** Maximum size of a head, many times the maximum line size of Go's readers. A larger head is rejected. */
 const MAX_HEAD_BYTES = 256 * 1024;
 const MAX_INTERIM_HEADS = 5;
 
 /**
- * Appends a received chunk. The buffer grows exponentially, so that even tiny chunks cause each byte to be copied only
- * a few times.
+ * Appends a received chunk. The buffer grows exponentially, so each byte is copied only a few times, even if the chunks
+ * are tiny.
  */
 export function append(incoming: Incoming, chunk: Buffer): void {
   const { bytes } = incoming;
@@ -57,8 +57,8 @@ export function append(incoming: Incoming, chunk: Buffer): void {
 }
 
 /**
- * Yields whenever it needs more bytes, until the response is complete. `wanted` returns the number of bytes of the body
- * to read. Throws with the message of Go's HTTP client.
+ * Reads a response. Yields whenever it needs more bytes, until the response is complete. `wanted` returns the number of
+ * bytes of the body to read. Throws with the message of Go's HTTP client.
  */
 export function* readResponse(
   incoming: Incoming,
@@ -120,7 +120,7 @@ function* readBody(incoming: Incoming, { status, headers }: HttpHead, wanted: nu
     if (!/^\d+$/.test(length)) throw new Error(`bad Content-Length ${quoted(length)}`);
     return yield* readExactly(incoming, Math.min(Number(length), wanted));
   }
-  // The body ends with the connection.
+  // The end of the connection is the end of the body.
   while (incoming.bytes.length < wanted && !incoming.ended) yield;
   return take(incoming, wanted);
 }

@@ -35,7 +35,7 @@ export type HealthResult =
   | 'incomplete';
 
 export interface HealthOptions {
-  /** In milliseconds since the epoch. Infinite if only the signal ends the check. */
+  /** Deadline in milliseconds since the epoch. Infinite if only the signal ends the check. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** The network that probes, hooks and the sources of pods connect over: the host's network or a simulation. */
+/** The network over which probes, hooks and pod sources connect: the host's network or a simulation. */
 export interface Network {
   connect(endpoint: Endpoint, listener: ConnectionListener): Connection;
   checkHealth(target: GrpcTarget, options: HealthOptions): Promise<HealthResult>;

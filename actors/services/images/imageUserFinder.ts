@@ -3,14 +3,14 @@ import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { type ImageUser, imageUser } from '../../../cri/config/imageUser.ts';
 import { imageSpec } from '../../../cri/images/imageSpec.ts';
 
-/** Returns the user of an image. Rejects with `NotFound` if the runtime no longer has it. */
+/** Returns the user of an image. Rejects with `NotFound` if the runtime no longer has the image. */
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
 /** Only digests are cached, because a tag may be moved to another image. */
 const DIGEST = /(^|:)[0-9a-f]{64}$/;
 const MAX_CACHED = 256;
 
-/** Queries the runtime once per digest. */
+/** Creates a finder that queries the runtime once per digest. */
 export function createImageUserFinder(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
   const cache = new Map<string, ImageUser>();
   return async (imageRef, options) => {

@@ -99,7 +99,10 @@ async function pullFromRuntime(cri: Cri, request: PullImageRequest, signal: Abor
   return (await cri.pullImage(request, { signal })).imageRef;
 }
 
-/** Tries the credentials sequentially, or none if there are none. The error names what went wrong with each of them. */
+/**
+ * Tries the credentials sequentially, or pulls anonymously if there are none. The error contains the failure of each
+ * attempt.
+ */
 export async function pullWith(
   credentials: readonly Credential[],
   pull: (auth: AuthConfig | undefined) => Promise<string>,
@@ -123,8 +126,8 @@ export async function pullWith(
 }
 
 /**
- * Converts the runtime's error to the kubelet's reason for registry outages and invalid signatures, which the runtime
- * marks with a prefix.
+ * Converts the runtime's error to a failure with the kubelet's reason. The runtime marks registry outages and invalid
+ * signatures with a prefix.
  */
 function failedPull(image: string, cause: NodeFailure): NodeFailure {
   const runtimeError = runtimeMessageWithCode(cause);
@@ -143,7 +146,7 @@ function failedPull(image: string, cause: NodeFailure): NodeFailure {
 const UNAVAILABLE = 'RegistryUnavailable';
 const UNSIGNED = 'SignatureValidationFailed';
 
-/** The size only appears in a message, so an image without one is fine. */
+/** Returns the size of an image, or 0 if it is unknown, because the size only appears in a message. */
 async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
   try {
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });

@@ -1,4 +1,4 @@
-/** The node's own registry credentials. Read from the kubelet's files, again for each pull. */
+/** Reads the node's own registry credentials from the kubelet's files, again for each pull. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -8,7 +8,7 @@ import type { PodTokens } from '../../../kubernetes/objects/podObjects.ts';
 export interface CredentialQuery {
   /** Includes the registry, but no tag or digest, e.g. `docker.io/library/busybox`. */
   readonly repository: string;
-  /** Undefined for a pull on behalf of no pod. Plugins that need a service account then return no credentials. */
+  /** Undefined for a pull without a pod, in which case plugins that need a service account return no credentials. */
   readonly pod?: Pod | undefined;
   readonly signal: AbortSignal;
   /** Tokens of the pod's service account. Undefined if the node belongs to no cluster. */

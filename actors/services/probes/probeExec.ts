@@ -8,7 +8,7 @@ import type { ProbeAttempt } from './probeAttempt.ts';
 
 const MAX_OUTPUT_BYTES = 10 * 1024;
 
-/** Exit code 0 is success. A command that times out is a failure, regardless of its output. */
+/** Runs the command of a probe. Exit code 0 is success. A timeout is a failure, regardless of the command's output. */
 export async function probeExec(
   cri: Cri,
   {

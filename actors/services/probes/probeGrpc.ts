@@ -1,4 +1,4 @@
-/** Probes a container by the standard gRPC health protocol, `grpc.health.v1.Health/Check`. */
+/** Probes a container with the standard gRPC health protocol, `grpc.health.v1.Health/Check`. */
 import { status } from '@grpc/grpc-js';
 import { joinHostPort } from '../http/dialError.ts';
 import type { GrpcTarget, HealthOptions, Network } from '../http/network.ts';
@@ -38,6 +38,6 @@ function grpcErrorMessage({ code, details }: { code: number; details: string }, 
   return `error: health rpc probe failed: rpc error: code = ${pascal(status[code] ?? '')} desc = ${details}`;
 }
 
-/** Converts `NOT_FOUND` to `NotFound`, as Go's gRPC prints it. */
+/** Converts `NOT_FOUND` to `NotFound`, the format of Go's gRPC. */
 const pascal = (name: string): string =>
   name.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,10 +1,13 @@
-/** Probes a container by an HTTP or HTTPS GET. */
+/** Probes a container with an HTTP or HTTPS GET. */
 import { BodyFailure } from '../http/httpExchange.ts';
 import { type HttpTarget, httpGet } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
 import type { ProbeAttempt } from './probeAttempt.ts';
 
-/** Status 200 to 399 is success. A redirect to another host is not followed and counts as success with a warning. */
+/**
+ * Sends the request of a probe. A status from 200 to 399 is success. A redirect to another host is not followed and
+ * counts as success with a warning.
+ */
 export async function probeHttp(
   network: Pick<Network, 'connect'>,
   target: HttpTarget,

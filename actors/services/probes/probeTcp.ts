@@ -4,7 +4,7 @@ import { dialFailure, joinHostPort } from '../http/dialError.ts';
 import type { Network } from '../http/network.ts';
 import type { ProbeAttempt } from './probeAttempt.ts';
 
-/** Succeeds once the connection is established, and closes it at once. */
+/** Succeeds once the connection is established, and closes the connection immediately. */
 export function probeTcp(
   network: Pick<Network, 'connect'>,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,4 +1,4 @@
-/** Implements the ports of probes: one attempt of each kind of handler, and the jitter of their start times. */
+/** Implements the ports of probes: single attempts of each kind of handler, and the jitter of probes' start times. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { MAX_TIMER_MS } from '../../../base/duration.ts';
@@ -69,7 +69,8 @@ async function probeOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal):
     }
     if (grpc) {
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
-      // A deadline beyond the maximum timer would expire immediately, so the clock enforces it instead.
+      // A timer with a longer timeout than the maximum would expire immediately, so the clock enforces the timeout
+      // instead.
       if (timeoutMs > MAX_TIMER_MS) {
         return probeGrpc(network, target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
       }

@@ -1,6 +1,6 @@
 /**
  * Returns a function that serializes the work on each pod's files, including work whose caller no longer waits, because
- * a removal must not overtake the creation of the same files. The volumes of a pod do not wait for each other.
+ * a removal must not overtake the creation of the same files. Tasks of different volumes of a pod run concurrently.
  */
 export function createPodSerializer() {
   const tasksByPod = new Map<string, PodTasks>();
@@ -23,8 +23,9 @@ export function createPodSerializer() {
 }
 
 interface PodTasks {
-  /** The last task of the whole pod, and the last one of each volume since then. */
+  /** The last task that concerns the whole pod. */
   last: Promise<unknown>;
+  /** The last task of each volume since `last`. */
   volumes: Map<string, Promise<unknown>>;
   pendingCount: number;
 }

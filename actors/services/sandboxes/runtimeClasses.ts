@@ -28,9 +28,9 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
 }
 
 /**
- * Finds the handler in the cluster or, for a node without one and for pods that run before their API server does, in a
- * directory. The directory is read each time, because its files may change. Overhead and scheduling of a class were
- * applied when the pod was admitted.
+ * Creates a function that finds the handler in the cluster or in a directory. The directory is for nodes without a
+ * cluster, and for pods that run before their API server does. The directory is read each time, because its files may
+ * change. Overhead and scheduling of a class were applied when the pod was admitted.
  */
 export function createHandlerFinder(
   readClasses: (() => Promise<RuntimeClasses>) | undefined,
@@ -45,7 +45,7 @@ export type OnSkipped = (file: string, why: string) => void;
 /**
  * Reads all classes of a directory by name. The first of several classes with the same name counts. Rejects if the host
  * temporarily refuses a read, because a class that was not read would look like one that does not exist. Permanently
- * unreadable files, e.g. damaged ones, are skipped, so that other pods need not wait.
+ * unreadable files, e.g. damaged ones, are skipped, so other pods need not wait.
  */
 export async function readRuntimeClasses(
   directory: string,
@@ -105,7 +105,7 @@ const validate = (runtimeClass: RuntimeClass): Problem[] => [
   ...validateRuntimeClass(runtimeClass),
 ];
 
-/** Limits of a file, because it is parsed on the event loop. */
+/** Limits of a file, which is parsed on the event loop. Files that exceed them are skipped. */
 const LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 };
 
 const isRuntimeClass = (value: unknown): boolean =>

@@ -1,4 +1,4 @@
-/** Optional features of the runtime, queried only when a pod needs one. */
+/** Checks optional features of the runtime, which are queried only when a pod needs one. */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -14,14 +14,15 @@ const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31]
 
 /**
  * First version of each runtime that mounts a subPath of an image. An older one ignores the field and mounts the whole
- * image (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has the field since 1.33, and CRI-O follows
- * its version).
+ * image (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has had the field since 1.33, and CRI-O's
+ * versions match those of the CRI).
  */
 const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
 
 /**
- * Fails with `CreateContainerError` if the container mounts an image that the runtime is known to ignore: the runtime would
- * create the container without it. Checked after the pull, so that a failed pull is reported first, as by a kubelet (C16).
+ * Fails with `CreateContainerError` if the container mounts an image and the runtime is known not to support this,
+ * because the runtime would create the container without the image. Checked after the pull in order to report a failed
+ * pull first, like a kubelet (C16).
  */
 export async function requireImageVolumes(
   cri: Pick<Cri, 'version'>,

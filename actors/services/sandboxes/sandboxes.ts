@@ -26,7 +26,10 @@ import { requireUserNamespaces } from './runtimeFeatures.ts';
 
 type KnownSandbox = Pick<ObservedSandbox, 'id' | 'podUid' | 'attempt' | 'createdAt'>;
 
-/** Network plugins may be slow, and we need the ID of the created sandbox in order to remove it. */
+/**
+ * Timeout for creating a sandbox. It is long, because network plugins may be slow and we need the ID of the created
+ * sandbox in order to remove it.
+ */
 const RUN_TIMEOUT_MS = 240_000;
 
 type SandboxServices = Pick<
@@ -90,7 +93,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   };
 }
 
-/** Ignores a NotFound error, so that stops and removals are idempotent. */
+/** Rethrows any error except NotFound, because stops and removals must be idempotent. */
 export function unlessGone(error: unknown): void {
   if (!(error instanceof NodeFailure && error.reason === 'NotFound')) throw error;
 }
@@ -162,7 +165,7 @@ async function findAttempt(
   return (await listPodSandboxes(cri, podUid, options)).find((sandbox) => sandbox.attempt === attempt);
 }
 
-/** Rejects a sandbox with containers. Like the kubelet, the node adopts containers only once a list has shown them. */
+/** Rejects a sandbox with containers. Like the kubelet, the node adopts containers only once a list contains them. */
 async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions): Promise<string> {
   const filter = { id: '', state: undefined, podSandboxId, labelSelector: {} };
   const { containers } = await cri.listContainers({ filter }, options);
@@ -185,8 +188,7 @@ async function inspect(
 }
 
 /**
- * Fails if the runtime has the sandbox under a changed ID, because only a list shows the containers under their new
- * IDs.
+ * Fails if the runtime has the sandbox under a changed ID, because only a list contains the new IDs of its containers.
  */
 async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
   const changedId = await findAttempt(cri, known, options);
@@ -197,7 +199,9 @@ async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOpti
 
 const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';
 
-/** Reads the resolver configuration. Without one the pod would have no DNS, so it waits with a reason instead (C20). */
+/**
+ * Reads the resolver configuration. Without it the pod would have no DNS, so the pod waits with a reason instead (C20).
+ */
 async function withResolver(node: NodeDescription): Promise<NodeDescription> {
   return withCurrentResolvConf(node).catch((cause: unknown) => {
     const message = `Failed to create pod sandbox: ${messageOf(cause)}`;

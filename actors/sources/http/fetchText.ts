@@ -40,7 +40,7 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
   } catch (error) {
     if (timeout.signal.aborted)
       throw new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`, { cause: error });
-    // The error of `fetch` only states that it failed. Its cause has the reason.
+    // The error of `fetch` only states that the request failed. Its cause contains the reason.
     const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
     throw new Error(messageOf(cause ?? error), { cause: error });
   } finally {
@@ -49,7 +49,7 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
   }
 }
 
-/** Reads the body into one growing buffer, so that many small chunks do not need more memory than their content. */
+/** Reads the body into one growing buffer, because many small chunks would need more memory than their content. */
 async function bodyOf(response: FetchResponse): Promise<string> {
   let buffer = Buffer.allocUnsafe(64 * 1024);
   let length = 0;

@@ -1,4 +1,4 @@
-/** Polls the pods listed at a URL. The last good response is used until a better one arrives. */
+/** Polls the pods listed at a URL. The last valid response is used until the next valid one arrives. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
@@ -34,7 +34,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
   readonly lastGood: readonly Pod[] | undefined;
-  /** Objects in use by those pods. */
+  /** The objects that the pods in `lastGood` use. */
   readonly lastObjects?: readonly ConfigObject[] | undefined;
   readonly readManifests: ReadManifests;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly signal: AbortSignal;
   /** Called with the full set and its objects initially and after every change of the set or its problems. */
   readonly onSet: (set: ManifestSet, objects: readonly LocalObject[]) => void;
-  /** Called when the URL cannot be read and there is no set to fall back to, and again when the reason changes. */
+  /** Called when the URL cannot be read and there is no earlier set to use, and again when the reason changes. */
   readonly onUnread: (problems: readonly SourceProblem[]) => void;
   /** Called after each poll with the resulting state. */
   readonly onState: (step: SourceStep) => void;
@@ -67,20 +67,23 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
-  /** The last response and the classes that it was read with, used to skip unchanged responses. */
+  /** The last response. An equal response is not read again. */
   #text: string | undefined;
+  /** The RuntimeClasses with which the last response was read. */
   #classes: RuntimeClasses | undefined;
   #parsed: ParsedText;
   /** Undefined if there is no set yet. */
   #pods: readonly Pod[] | undefined;
   #objects: readonly LocalObject[];
   #holders: Holders = new Map();
-  /** Problems of the last response, and of requesting one. */
+  /** Problems in the last response. */
   #invalid: readonly SourceProblem[] = [];
+  /** The reason why the last request failed. Empty if it succeeded. */
   #unreachable: readonly SourceProblem[] = [];
   #warnings: readonly SourceProblem[] = [];
-  /** The number of responses that were read, and the summary of the last publication. */
+  /** The number of responses that were read. */
   #responseCount = 0;
+  /** A summary of the last published set, used to recognize an unchanged one. */
   #published: string | undefined;
 
   constructor(options: HttpSourceOptions) {
@@ -113,7 +116,8 @@ class HttpSource {
 
   async #update(text: string, classes: RuntimeClasses | undefined): Promise<void> {
     const { nodeName, clock, isLenient = false, url, readManifests, nextTurn } = this.#options;
-    // An admitted pod stays admitted whatever happens to its class. A rejected pod may be admitted by changed classes.
+    // An admitted pod stays admitted even if its class changes. A rejected pod may be admitted after the classes
+    // change.
     const mustReread = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#text && !mustReread) return;
     const admitted = admissionsOf(podsIn(this.#parsed));

@@ -1,4 +1,4 @@
-/** Hides secrets in URLs. A password, or a token in the query, is never shown or stored. */
+/** Hides secrets in URLs. A password, or a token in the query, is never displayed or stored. */
 import { hash } from 'node:crypto';
 
 const HIDDEN = 'xxxxx';
@@ -19,7 +19,7 @@ export function urlKey(text: string): string {
   return redacted === text ? text : `${redacted}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
 }
 
-/** Splits a URL into one without user and password, as `fetch` requires, and the corresponding header. */
+/** Splits a URL into a URL without user and password, because `fetch` rejects those, and the corresponding header. */
 export function splitCredentials(text: string): { url: string; authorization?: string } {
   const url = URL.parse(text);
   if (url === null || (url.username === '' && url.password === '')) return { url: text };

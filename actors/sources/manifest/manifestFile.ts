@@ -23,7 +23,7 @@ export type ManifestFile =
       readonly rejectedByClass?: string;
     };
 
-/** The origin of a manifest and the facts needed to read it. Plain data, so that it can be sent to a thread. */
+/** The origin of a manifest and the facts needed to read it. Plain data, because it is sent to a thread. */
 export interface ManifestOrigin {
   readonly source: 'file' | 'http';
   /** The file's path, or the URL. */

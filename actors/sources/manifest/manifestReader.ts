@@ -1,4 +1,7 @@
-/** Reads manifests without blocking the event loop. Small ones are parsed on it, large ones in a thread. */
+/**
+ * Reads manifests without blocking the event loop. Small manifests are parsed on the event loop, large ones in a
+ * thread.
+ */
 import type { Clock } from '../../../base/clock.ts';
 import { loopLimits } from './manifestLimits.ts';
 import { type ManifestText, parseManifests, type ReadManifest } from './manifestText.ts';
@@ -24,8 +27,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Creates a reader that uses at most one thread, which lives from the first large text until some seconds after the
- * last.
+ * Creates a reader that uses at most one thread, which is started for the first large text and terminated some seconds
+ * after the last one.
  */
 export function createManifestReader({
   clock,

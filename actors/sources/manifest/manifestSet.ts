@@ -14,7 +14,9 @@ export interface ManifestSet {
   readonly pods: readonly Pod[];
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
-  /** Whether a file has not been read since the agent started, so that running pods may be missing from the set. */
+  /**
+   * Whether a file has not been read since the agent started, in which case running pods may be missing from the set.
+   */
   readonly isPartial?: true;
 }
 
@@ -59,9 +61,9 @@ interface Entry {
   /** Digest of the text that was read last, whether valid or not. */
   readonly readDigest?: string;
   readonly mode?: number | undefined;
-  /** Whether the text was found unchanged since before the restart, so that reading it was postponed. */
+  /** Whether parsing the text was postponed, because the text has not changed since before the restart. */
   readonly isPostponed?: boolean;
-  /** The RuntimeClasses with which a pod was rejected. Different ones may admit it. */
+  /** The RuntimeClasses with which a pod was rejected. The pod may be admitted with different ones. */
   readonly rejectedBy?: RuntimeClasses;
 }
 
@@ -109,9 +111,9 @@ export class ManifestFiles {
 
   /**
    * Updates the text of a file. An unchanged text has no effect, unless a pod was rejected and the RuntimeClasses have
-   * changed. A text that resulted in the persisted pods is not parsed on the first call, so that running pods are
-   * adopted at once. The second call parses it to find its problems and warnings. `seenAt` is in milliseconds since the
-   * epoch.
+   * changed. A text that resulted in the persisted pods is not parsed on the first call, because running pods must be
+   * adopted without delay. The second call parses it to find its problems and warnings. `seenAt` is in milliseconds
+   * since the epoch.
    */
   async update(file: string, { text, mode }: FileText, seenAt: number, classes?: RuntimeClasses): Promise<void> {
     const before = this.#entries.get(file);
@@ -134,14 +136,14 @@ export class ManifestFiles {
     this.#entries.set(file, { ...rejection, stored: before?.stored, mode, parsed, readDigest: digest });
   }
 
-  /** The mode may change without the text. */
+  /** Updates the mode of a file, which may change without the text. */
   #updateMode(file: string, before: Entry, mode: number | undefined): void {
     if (before.mode === mode) return;
     this.#entries.set(file, { ...before, mode });
     this.#changed = true;
   }
 
-  /** Records that a file or the whole source cannot be read. The last good version stays in use. */
+  /** Records that a file or the whole source cannot be read. The last valid version stays in use. */
   setUnreadable(key: string, problem: SourceProblem): void {
     this.#unreadable.set(key, problem);
     this.#changed = true;
@@ -203,7 +205,7 @@ export class ManifestFiles {
   /** Stores the last good version of a file if it has changed. */
   #store(file: string, entry: Entry): void {
     const { stored, readDigest } = entry;
-    // Only the stored version of an unread file is known.
+    // For an unread file, only the stored version is available.
     const manifest = readDigest === undefined ? stored : goodManifest(entry, readDigest);
     this.#entries.set(file, { ...entry, stored: manifest });
     if (!isSameManifest(manifest, stored)) this.#options.onManifest({ file, manifest: manifest ?? null });
@@ -211,8 +213,8 @@ export class ManifestFiles {
 }
 
 /**
- * Returns the version to store. It only has a digest if the text contains nothing but these pods, so that the next
- * agent may skip parsing it.
+ * Returns the version to store. It only includes a digest if the text contains nothing but these pods, in which case
+ * the next agent may skip parsing the text.
  */
 function goodManifest({ parsed, stored }: Entry, digest: string): GoodManifest | undefined {
   const pods = podsIn(parsed);

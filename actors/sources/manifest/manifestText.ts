@@ -15,10 +15,10 @@ import { limitProblems } from '../limitProblems.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { fileLimits, objectLimits, podLimits, responseLimits } from './manifestLimits.ts';
 
-/** The kind of source of a text. */
+/** The kind of source that a text comes from. */
 export type TextKind = 'file' | 'response';
 
-/** A text that contains manifests. Plain data, so that it can be sent to a thread. */
+/** A text that contains manifests. Plain data, because it is sent to a thread. */
 export interface ManifestText {
   readonly text: string;
   readonly kind: TextKind;

@@ -25,7 +25,7 @@ export class ManifestThread {
   #hasStarted = false;
   #hasExited = false;
 
-  /** `script` is the thread's module, which tests replace. */
+  /** `script` is the thread's module. Tests replace it. */
   constructor(
     clock: Clock,
     memoryMiB = THREAD_MEMORY_MIB,
@@ -52,8 +52,8 @@ export class ManifestThread {
 
   /**
    * Reads a text. A text that exceeds the thread's memory is rejected like an invalid one. Rejects if the thread cannot
-   * start, the host refuses a resource, or reading times out. Within the limits, a timeout is caused by the host, so
-   * that the text is worth another attempt.
+   * start, the host refuses a resource, or reading times out. For a text within the limits, a timeout is caused by the
+   * host, so another attempt may succeed.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
     const timeout = new AbortController();

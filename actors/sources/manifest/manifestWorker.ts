@@ -1,5 +1,5 @@
 /**
- * Worker thread that parses large texts. The parent requests the manifests in batches, so that neither side handles too
+ * Parses large texts in a worker thread. The parent requests the manifests in batches so that neither side handles too
  * much data at once.
  */
 import { parentPort } from 'node:worker_threads';
@@ -17,7 +17,7 @@ export type ReadingNews = readonly string[];
 /** Number of characters after which a batch is sent. A single manifest may exceed it. */
 const BATCH_CHARACTERS = 32_768;
 
-// Disable stack traces, because nobody needs those of thousands of YAML errors, and they take most of the time.
+// Disable stack traces, because those of thousands of YAML errors are useless and take most of the time.
 Error.stackTraceLimit = 0;
 
 let remaining: Iterator<ReadManifest> = [].values();

@@ -24,7 +24,7 @@ import { keyOf } from './manifestText.ts';
 export type Holders = ReadonlyMap<string, string>;
 
 export interface ResolvedTexts {
-  /** The texts with the pods that are in use from now on. */
+  /** The texts, updated with the pods that are now in use. */
   readonly texts: ReadonlyMap<string, ParsedText>;
   readonly pods: readonly Pod[];
   readonly objects: readonly LocalObject[];
@@ -50,9 +50,9 @@ interface DocumentLocation {
 }
 
 /**
- * Resolves texts by file, in their order. If two documents claim the same pod or object, the one in `held` retains it.
- * A new pod is used at once and waits itself for missing ConfigMaps and Secrets. A changed pod is used once the source
- * has the objects that it references, so that its last version runs until then.
+ * Resolves texts in the order of their files. If two documents claim the same pod or object, the one in `held` retains
+ * it. A new pod is used immediately, and its actor waits for missing ConfigMaps and Secrets. A changed pod is used once
+ * the source contains the objects that it references. Until then, its last version runs.
  */
 export function resolveTexts(texts: ReadonlyMap<string, ParsedText>, held: Holders, origin: TextOrigin): ResolvedTexts {
   const objectHolders = resolveHolders(texts, held, ({ object }) => object && keyOf(object.kind, object));
@@ -161,7 +161,7 @@ function deferredPodProblems(
   }));
 }
 
-/** Reports the objects that a pod in use references and its source lacks. */
+/** Reports the objects that a pod in use references but its source does not contain. */
 function missingObjectWarnings(
   file: string,
   { pod, path }: WantedPod,

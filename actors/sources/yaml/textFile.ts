@@ -1,4 +1,4 @@
-/** Reads text files written by others, at once and up to a maximum size. */
+/** Reads whole text files of other programs or users, up to a maximum size. */
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
@@ -49,8 +49,8 @@ export async function readTextFile(files: FileSystem, file: string, options: Rea
 const PERMANENT_ERRORS: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ENXIO', 'ENODEV']);
 
 /**
- * Whether a file could not be read for a reason other than the file itself, e.g. a disk error, so that its contents are
- * unknown.
+ * Whether a file could not be read for a reason other than the file itself, e.g. a disk error. In this case its
+ * contents are unknown.
  */
 export function isUnread(error: unknown): boolean {
   const code = errorCode(error);
@@ -63,7 +63,7 @@ async function textOf(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }: R
   if (noFile !== undefined) return { noFile };
   if (stats.size > maxBytes) throw tooLarge(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
-  // The file may have grown since.
+  // The file may have grown since its size was read.
   if (bytes.length > maxBytes) throw tooLarge(bytes.length, maxBytes);
   return { text: bytes.toString('utf8'), mode: stats.mode, ino: stats.ino };
 }
