@@ -1,4 +1,4 @@
-/** Complete responses with a fixed body. */
+/** Sends complete responses with a fixed body. */
 import type { HttpResponse } from './exchange.ts';
 
 export interface TextResponse {
@@ -23,7 +23,7 @@ export function sendText(response: HttpResponse, { code, text, headers }: TextRe
 export const sendError = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: NOSNIFF });
 
-/** Sends a body that is serialized already. */
+/** Sends a body that is already serialized as JSON. */
 export function sendJson(response: HttpResponse, json: string | Buffer): void {
   const body = typeof json === 'string' ? Buffer.from(json) : json;
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });

@@ -22,11 +22,12 @@ export interface CheckpointOptions {
   readonly cri: Pick<Cri, 'checkpointContainer' | 'listContainers'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Directory of the archives. It is created together with the first archive. */
+  /** Directory of the archives. It is created when the first archive is written. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir'>;
   /**
-   * Default and minimum timeout of the call to the runtime, in milliseconds. A client can only request a longer one.
+   * Default and minimum timeout of the call to the runtime, in milliseconds. A client can only request a longer
+   * timeout.
    */
   readonly limitMs: number;
 }
@@ -81,7 +82,7 @@ interface CheckpointRequest {
   readonly signal: AbortSignal;
 }
 
-/** Maximum delay of a timer. */
+/** Maximum delay of a timer. A timer with a longer one would expire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function checkpointContainer(

@@ -1,4 +1,4 @@
-/** An authenticated and authorized request to the node's server, as its route handles it. */
+/** Defines the authenticated and authorized requests that routes of the node's server handle. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 
@@ -23,15 +23,15 @@ export interface HttpResponse extends Writable {
   readonly headersSent: boolean;
   statusCode: number;
   setHeader(name: string, value: number | string | readonly string[]): unknown;
-  /** The types of Node.js do not list it for HTTP/2, although it is there. */
+  /** Optional, because Node.js's types omit it for HTTP/2, although it exists. */
   flushHeaders?(): void;
   writeHead(code: number, headers?: OutgoingHttpHeaders): this;
 }
 
-/** The connection of a client that requests another protocol over it. Only HTTP/1.1 has such requests. */
+/** The connection of a client that requests a different protocol. Only HTTP/1.1 supports such requests. */
 export interface Upgrade {
   readonly request: IncomingMessage;
-  /** Carries a refusal of the upgrade. */
+  /** The response with which an upgrade can be refused. */
   readonly response: ServerResponse;
   readonly socket: Duplex;
   /** Bytes that arrived after the request's headers. */
@@ -41,7 +41,7 @@ export interface Upgrade {
 export interface Exchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** The request's path and query. The host is meaningless. */
+  /** The request's path and query. Ignore the host, which is not the client's. */
   readonly url: URL;
   readonly caller: Caller;
   /** Undefined if the client requests no upgrade. */
@@ -54,7 +54,7 @@ export interface Exchange {
 export interface Route {
   /** The path, e.g. `/containerLogs`. Subpaths are included. */
   readonly tree: string;
-  /** All methods if undefined. */
+  /** Accepted methods. All methods if undefined. */
   readonly methods?: readonly string[];
   /** Handles a request. A rejection results in a 500, or breaks the connection if the headers have been sent. */
   readonly answer: (exchange: Exchange) => Promise<void>;

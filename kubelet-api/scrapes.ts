@@ -16,7 +16,7 @@ export interface Scrape {
 
 const SCRAPED_PATHS = /^\/(metrics|stats)(\/|$)/;
 
-/** Counts requests by route, so that the number of entries does not depend on the clients. */
+/** Counts requests by route and not by path, so clients cannot increase the number of entries. */
 export class Scrapes {
   readonly #byPath = new Map<string, Scrape>();
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class Scrapes {
     return [...this.#byPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
-  /** Returns the route, wrapped to count its requests if it serves metrics or statistics. */
+  /** Returns the route. If it serves metrics or statistics, its requests are counted. */
   countRequests(route: Route): Route {
     if (!SCRAPED_PATHS.test(route.tree)) return route;
     return {

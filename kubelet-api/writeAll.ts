@@ -2,7 +2,7 @@
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Writes chunks one at a time. The next chunk is produced when the previous one has been written, so that only one is
+ * Writes chunks one at a time. The next chunk is produced when the previous one has been written, so only one chunk is
  * in memory. Stops when the signal aborts. Returns the number of bytes.
  */
 export async function writeAll(

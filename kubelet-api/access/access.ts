@@ -18,13 +18,13 @@ import { type ReviewParts, reviewToken } from './tokenReview.ts';
 /** Mirrors `authentication` in the kubelet's configuration. */
 export interface AuthenticationOptions {
   readonly isAnonymousAllowed: boolean;
-  /** Enables token reviews by the API server, whose responses are cached for `cacheMs`. */
+  /** Enables token reviews by the API server. Their responses are cached for `cacheMs`. */
   readonly webhook?: { readonly cacheMs: number };
 }
 
 /**
  * Mirrors `authorization` in the kubelet's configuration. The additional mode `Masters` is for nodes without an API
- * server. It allows members of `system:masters` everything, and all others nothing.
+ * server. It allows all requests of members of `system:masters` and no others.
  */
 export type AuthorizationOptions =
   | { readonly mode: 'AlwaysAllow' }
@@ -40,7 +40,7 @@ export interface AccessOptions {
   readonly authorization: AuthorizationOptions;
   /**
    * Undefined if there is no API server. The client should have no rate limit, because clients of the node could
-   * otherwise use it up.
+   * otherwise exhaust it.
    */
   readonly client?: Pick<KubeClient, 'create'>;
   /**
@@ -51,7 +51,7 @@ export interface AccessOptions {
   /** Returns the owner of a token that the node itself has issued. Undefined if it issues none. */
   readonly ownTokens?: TokenOwner;
   readonly observer?: AccessObserver | undefined;
-  /** Called with errors, except for requests that are refused normally. The errors contain no tokens. */
+  /** Called with errors, except those that only result from the client's request. The errors contain no tokens. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
@@ -59,7 +59,10 @@ interface AccessRequest {
   readonly request: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
   /** The connection. Undefined without TLS. */
   readonly socket?: TlsConnection;
-  /** The decoded path that is used for routing. A different one could be authorized than is served. */
+  /**
+   * The decoded path that is used for routing. With any other path, the authorized path could differ from the served
+   * one.
+   */
   readonly path: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
@@ -185,7 +188,10 @@ interface RequestedAction {
   readonly signal: AbortSignal;
 }
 
-/** Returns undefined if the request is allowed for at least one of its subresources. An error ends the checks. */
+/**
+ * Authorizes a request. Returns undefined if it is allowed for at least one of its subresources. No further
+ * subresources are checked after an error.
+ */
 async function authorize(
   caller: Caller,
   { verb, path, signal }: RequestedAction,

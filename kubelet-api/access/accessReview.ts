@@ -22,7 +22,7 @@ const schema = z.looseObject({
 
 const TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
 
-/** Returns the spec of the review as JSON. Equal specs have equal texts, so that the text can be the key of a cache. */
+/** Returns the spec of the review as JSON. Equal specs have equal JSON, so it can serve as a cache key. */
 export function accessReviewSpec(
   { name, uid, groups, extra }: Caller,
   { verb, node, subresource }: NodeAction,
@@ -36,7 +36,7 @@ export function accessReviewSpec(
   });
 }
 
-/** Rejects if the API server returns no decision. */
+/** Returns whether the API server allows the action. Rejects if it returns no decision. */
 export async function reviewAccess(question: string, parts: ReviewParts, signal: AbortSignal): Promise<boolean> {
   const spec: unknown = JSON.parse(question);
   const review = { ...TYPE, spec };

@@ -1,5 +1,5 @@
 /**
- * Authenticates a request by client certificate or token, whichever succeeds first
+ * Authenticates a request by its client certificate or token, whichever succeeds first
  * (`authenticatorfactory/delegating.go` of apiserver).
  */
 import type { IncomingMessage } from 'node:http';
@@ -14,13 +14,13 @@ export interface Credentials {
   readonly socket?: TlsConnection;
 }
 
-/** Returns the owner of a token, or undefined if the token is unknown. Rejects if that cannot be determined. */
+/** Returns the owner of a token, or undefined if the token is unknown. Rejects if the owner cannot be determined. */
 export type TokenOwner = (token: string, gone: AbortSignal) => Promise<Caller | undefined>;
 
 export interface Authenticators {
-  /** Undefined if no client authorities are configured. Certificates are ignored then. */
+  /** Undefined if no client authorities are configured, in which case certificates are ignored. */
   readonly certificates?: ClientCertificates | undefined;
-  /** Tried in order until one knows the token. If empty, tokens are ignored. */
+  /** Token authenticators, which are called in order until one recognizes the token. If empty, tokens are ignored. */
   readonly tokens: readonly TokenOwner[];
   /** Whether requests without credentials are allowed as anonymous. */
   readonly isAnonymousAllowed: boolean;
@@ -35,7 +35,7 @@ const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 const ANONYMOUS: Caller = { name: 'system:anonymous', groups: [UNAUTHENTICATED], extra: new Map() };
 
-/** Rejects only if `gone` aborts. */
+/** Identifies the user of a request. Rejects only if `gone` aborts. */
 export async function identify(
   presented: Credentials,
   { certificates, tokens, isAnonymousAllowed }: Authenticators,
@@ -69,7 +69,7 @@ async function ownerOf(token: string, tokens: readonly TokenOwner[], gone: Abort
   throw new UnknownToken('nobody has the token that is offered');
 }
 
-/** No authenticator knows the token. All of them responded. */
+/** Thrown if all authenticators have responded and none recognizes the token. */
 export class UnknownToken extends Error {}
 
 /** Adds the group of all authenticated users (`authentication/group/authenticated_group_adder.go` of apiserver). */

@@ -10,7 +10,7 @@ const ORGANIZATION = '2.5.4.10';
 const UID = '1.3.6.1.4.1.57683.2';
 
 /**
- * Returns undefined if the certificate has no common name. `der` is the whole certificate. Throws if its UID is
+ * Returns the user of a certificate (`der`), or undefined if the certificate has no common name. Throws if its UID is
  * invalid.
  */
 export function userOfCertificate(der: Buffer): Caller | undefined {

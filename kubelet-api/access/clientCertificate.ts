@@ -1,4 +1,4 @@
-/** Authenticates clients by certificate (`request/x509/x509.go` of apiserver). */
+/** Authenticates clients by their certificates (`request/x509/x509.go` of apiserver). */
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
@@ -35,12 +35,12 @@ export class ClientCertificates {
   readonly #onShown: AccessObserver['certificateShown'];
   readonly #authorities: () => Authorities;
   readonly #handshakeAuthorities = new WeakMap<TlsConnection, Authorities>();
-  /** Cache of parsed certificates by connection, because parsing takes longer than serving most requests. */
+  /** Caches parsed certificates by connection, because parsing takes longer than serving most requests. */
   readonly #parsed = new WeakMap<TlsConnection, ParsedCertificate>();
 
   /**
-   * `authorities` returns the current list, as a new array after a change. A certificate stays valid only while one of
-   * them has issued it, even on an existing connection.
+   * `authorities` returns the current list, as a new array after a change. A certificate stays valid only while its
+   * issuer is one of the current authorities, even on an existing connection.
    */
   constructor(
     clock: Pick<Clock, 'now'>,
@@ -60,7 +60,10 @@ export class ClientCertificates {
     this.#handshakeAuthorities.set(socket, this.#authorities());
   }
 
-  /** Returns undefined if the client has no certificate or it names no user. Throws if the certificate is invalid. */
+  /**
+   * Returns the user of a connection's certificate, or undefined if there is no certificate or it names no user. Throws
+   * if the certificate is invalid.
+   */
   userOf(socket: TlsConnection): Caller | undefined {
     const certificate = this.#parsed.get(socket) ?? this.#read(socket);
     if (certificate === undefined) return undefined;
@@ -92,7 +95,7 @@ export class ClientCertificates {
     return certificate;
   }
 
-  /** Observes the certificate before it is verified, on every request, like the kubelet. */
+  /** Notifies the observer before the certificate is verified, on every request, like the kubelet. */
   #observe([own]: readonly X509Certificate[]): void {
     if (own) this.#onShown(own.validToDate.getTime() - this.#clock.now());
   }
@@ -101,7 +104,7 @@ export class ClientCertificates {
 const reasonOf = ({ authorizationError }: TlsConnection): string =>
   authorizationError instanceof Error ? authorizationError.message : String(authorizationError);
 
-/** Returns the chain. Empty if the client has no certificate. */
+/** Returns the certificate chain, which is empty if the client has no certificate. */
 function chainOf(shown: Partial<DetailedPeerCertificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   for (let next: typeof shown | undefined = shown; next?.raw !== undefined; next = next.issuerCertificate) {

@@ -1,4 +1,4 @@
-/** A cache of limited size whose entries expire. It evicts the least recently used entry. */
+/** A cache whose entries expire. When it is full, it evicts the least recently used entry. */
 import type { Clock } from '../../base/clock.ts';
 
 interface CacheEntry<T> {
@@ -10,7 +10,7 @@ interface CacheEntry<T> {
 export class ExpiringCache<T> {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #maxSize: number;
-  /** In order of last use. */
+  /** Entries in the order of their last use, least recent first. */
   readonly #entries = new Map<string, CacheEntry<T>>();
 
   constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
@@ -32,7 +32,7 @@ export class ExpiringCache<T> {
     return entry;
   }
 
-  /** Stores a value for `ms` milliseconds. 0 stores nothing. */
+  /** Stores a value for `ms` milliseconds. If `ms` is 0, the value is not stored. */
   set(key: string, value: T, ms: number): void {
     this.#entries.delete(key);
     if (ms <= 0) return;

@@ -7,10 +7,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 /** The headers to read and to remove tokens from. */
 export type TokenHeaders = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
 
-/** The request contains a malformed token. */
+/** Thrown if the request contains a malformed token. */
 export class BadOffer extends Error {}
 
-/** Maximum length of a token, in characters. Tokens of service accounts and identity providers are shorter. */
+/**
+ * Maximum length of a token, in characters. Longer tokens are rejected. Tokens of service accounts and identity
+ * providers are shorter.
+ */
 const MAX_TOKEN_LENGTH = 32 * 1024;
 const PREFIX = 'base64url.bearer.authorization.k8s.io.';
 const BASE64_URL = /^[\w-]*$/;
@@ -36,7 +39,7 @@ export function protocolToken(headers: IncomingHttpHeaders): string | undefined 
   if (encoded === undefined) return undefined;
   const token = decodeToken(encoded);
   if (token === '') return undefined;
-  // The server has to select a subprotocol, which must not be the token.
+  // The server has to select a subprotocol, and it must not select the token.
   if (protocols.every(isToken)) throw new BadOffer('no subprotocol is offered beside the token');
   return checkLength(token);
 }
@@ -53,7 +56,7 @@ function decodeToken(encoded: string): string {
   try {
     if (isBase64) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // Not valid UTF-8.
+    // The token is not valid UTF-8.
   }
   throw new BadOffer('the token that is offered as a subprotocol cannot be decoded');
 }
@@ -67,7 +70,7 @@ const isWebSocketUpgrade = ({ upgrade = '', connection = '' }: IncomingHttpHeade
   upgrade.toLowerCase() === 'websocket' &&
   connection.split(',').some((each) => each.trim().toLowerCase() === 'upgrade');
 
-/** Removes all tokens from a request, so that neither its route nor the runtime receives them. */
+/** Removes all tokens from a request, because neither its route nor the runtime may receive them. */
 export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   const remainingHeaders: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -84,7 +87,7 @@ export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   else headers['sec-websocket-protocol'] = left;
 }
 
-/** Leaves a header without tokens unchanged. */
+/** Returns the header without tokens. A header without tokens is unchanged. */
 function withoutTokens(header: string): string {
   const protocols = header.split(',').map((each) => each.trim());
   return protocols.some(isToken) ? protocols.filter((each) => !isToken(each)).join(', ') : header;

@@ -1,4 +1,4 @@
-/** Requests reviews from the API server. Caches responses and sends concurrent identical requests once. */
+/** Requests reviews from the API server. Caches responses and merges concurrent identical requests. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, toFailure } from '../../base/failure.ts';
@@ -29,7 +29,7 @@ export interface ReviewsOptions<T> {
   readonly clock: Clock;
   /** Aborts requests in progress when the server closes. */
   readonly signal: AbortSignal;
-  /** Whether a response is positive. */
+  /** Whether a response is positive, e.g. allows an action. */
   readonly isGood: (answer: T) => boolean;
   /** Lifetime of cached responses, in milliseconds. Failures are not cached. */
   readonly goodMs: number;
@@ -43,10 +43,11 @@ export interface ReviewsOptions<T> {
  */
 const REVIEW_TIMEOUT_MS = 30_000;
 /**
- * Size of each cache. Negative responses have a cache of their own, because any client can cause any number of them.
+ * Size of each cache. Negative responses have a separate cache, because any client can cause any number of them and
+ * would otherwise evict the positive ones.
  */
 const MAX_CACHED = 1024;
-/** Maximum number of concurrent reviews. Further ones fail at once. */
+/** Maximum number of concurrent reviews. Any further review fails immediately. */
 const MAX_IN_PROGRESS = 256;
 
 export class Reviews<T> {
@@ -54,7 +55,7 @@ export class Reviews<T> {
   readonly #positive: ExpiringCache<T>;
   readonly #negative: ExpiringCache<T>;
   readonly #inProgress = new Map<string, Promise<T>>();
-  /** Cache keys are HMACs with this random key, because questions can be long and contain secrets. */
+  /** Cache keys are HMACs with this random key, because the reviewed specs can be long and contain secrets. */
   readonly #key = randomBytes(32);
   readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
   #failureState: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
@@ -76,7 +77,7 @@ export class Reviews<T> {
 
   /**
    * Returns the response from the cache or from `ask`. Rejects if `ask` does, or when `gone` aborts. The request itself
-   * continues then, because others may share it.
+   * continues after an abort, because other callers may share it.
    */
   async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
     gone.throwIfAborted();

@@ -11,7 +11,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** Returns an empty string for other methods. */
+/** Returns the verb of an HTTP method, or an empty string for a method without one. */
 export const verbOf = (method: string): string => VERBS.get(method) ?? '';
 
 const TREES: readonly (readonly [tree: string, subresources: readonly string[]])[] = [
@@ -30,8 +30,8 @@ const TREES: readonly (readonly [tree: string, subresources: readonly string[]])
 const OTHER: readonly string[] = ['proxy'];
 
 /**
- * Returns the subresources in the order in which to check them. Access to one is sufficient. `path` must be the path
- * used for routing.
+ * Returns the subresources in the order in which to check them. Access to one of them is sufficient. `path` must be the
+ * path used for routing.
  */
 export const subresourcesOf = (path: string): readonly string[] =>
   TREES.find(([tree]) => path === tree || path.startsWith(`${tree}/`))?.[1] ?? OTHER;

@@ -56,8 +56,8 @@ export async function createReview<Review extends ObjectType>(
 }
 
 /**
- * Returns undefined if the token is unknown. Rejects if the API server returns no decision. The error does not contain
- * the token.
+ * Returns the owner of a token, or undefined if the token is unknown. Rejects if the API server returns no decision.
+ * The error does not contain the token.
  */
 export async function reviewToken(token: string, parts: ReviewParts, signal: AbortSignal): Promise<Caller | undefined> {
   const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };

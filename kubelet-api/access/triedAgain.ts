@@ -10,7 +10,10 @@ const INTERNAL_ERROR = 500;
 /** Maximum depth of error causes to inspect. */
 const MAX_CAUSE_DEPTH = 10;
 
-/** Rejects with the error of the last attempt, or when the signal aborts. */
+/**
+ * Calls a function and retries it after temporary errors. Rejects with the error of the last attempt, or when the
+ * signal aborts.
+ */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

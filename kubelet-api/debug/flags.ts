@@ -28,7 +28,7 @@ function parseProblem(number: string): string | undefined {
   return Number(number) > MAX_VERBOSITY ? 'value out of range' : undefined;
 }
 
-/** Returns undefined if the body is too long. */
+/** Reads the request body. Returns undefined if it is too long. */
 async function readBody(request: HttpRequest): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -17,7 +17,7 @@ export interface ProfilesOptions {
 
 const TREE = '/debug/pprof/';
 
-/** Allows one recording at a time, because each costs memory and CPU time. */
+/** Allows only one recording at a time, because recordings cost memory and CPU time. */
 interface RecordingLock {
   with?: string;
 }
@@ -75,8 +75,9 @@ const activeResources: ProfileHandler = ({ response }) => {
 
 const recordings = () => import('./recordings.ts');
 
-/** Default duration in seconds, as in Go's `profile`, and the limit of a response's duration. */
+/** Default duration of a recording in seconds, as in Go's `profile`. */
 const DEFAULT_SECONDS = 30;
+/** Maximum duration of a response in seconds. A request for a recording of this length or longer is refused. */
 const MAX_SECONDS = 4 * 60 * 60;
 
 interface Wanted {
@@ -132,15 +133,15 @@ const heap: ProfileHandler = async (exchange, _, busy) => {
 
 const MASTERS = 'system:masters';
 /**
- * Headers that an API server adds to a request that it forwards to a node. The first is added by Go's
+ * Headers that an API server adds to requests that it forwards to a node. The first is added by Go's
  * `httputil.ReverseProxy`, the second by `staging/src/k8s.io/apimachinery/pkg/util/proxy/transport.go`.
  */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-uri'];
 
 /**
- * Returns why a client may not take a heap snapshot, which contains values of variables, Secrets and tokens of other
- * pods. Undefined if it may. A forwarded request is refused, because the API server sends it under its own name, which
- * may be a member of system:masters, for every user with access to `nodes/proxy`.
+ * Returns the reason why a client may not take a heap snapshot, which contains variables, Secrets and tokens of pods.
+ * Undefined if the client may take one. A forwarded request is refused, because the API server sends the requests of
+ * every user with access to `nodes/proxy` under its own name, which may be a member of system:masters.
  */
 function snapshotRefusal({ caller, request: { headers } }: Exchange): string | undefined {
   if (FORWARDED.some((name) => lookUp(headers, name) !== undefined))

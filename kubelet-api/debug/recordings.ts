@@ -3,11 +3,9 @@ import { Session } from 'node:inspector/promises';
 import type { Readable } from 'node:stream';
 import { getHeapSnapshot } from 'node:v8';
 
-/**
- * Minimum sampling interval of the CPU profiler in microseconds, and maximum number of samples. Long recordings use a
- * longer interval.
- */
+/** Minimum sampling interval of the CPU profiler, in microseconds. */
 const MIN_INTERVAL_MICROS = 1_000;
+/** Maximum number of samples. A recording that would exceed it uses a longer sampling interval. */
 const MAX_SAMPLES = 60_000;
 
 /** Average number of allocated bytes per sample. */
@@ -64,8 +62,8 @@ export async function heapSnapshot(use: (snapshot: Readable) => Promise<void>): 
 }
 
 /**
- * Releases the snapshot. V8 otherwise tracks object IDs for the next snapshot and retains this one until a garbage
- * collection.
+ * Releases the snapshot. Otherwise V8 would track object IDs for the next snapshot and retain the last one until a
+ * garbage collection.
  */
 const forgetSnapshots = () =>
   inSession(async (session) => {

@@ -1,4 +1,4 @@
-/** Routes a request, authenticates and authorizes its client, and calls the route. */
+/** Finds the route of a request, authenticates and authorizes its client, and calls the route. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
@@ -28,7 +28,7 @@ interface IncomingExchange {
 
 interface HttpVersion {
   readonly httpVersionMajor: number;
-  /** Undefined for HTTP/2. */
+  /** Undefined for an HTTP/2 request. */
   readonly headersDistinct?: NodeJS.Dict<string[]>;
 }
 
@@ -50,7 +50,7 @@ async function respond({ paths, access }: DispatchOptions, arrived: IncomingExch
   const { url: target = '/', method = 'GET', headers } = request;
   const url = parseTarget(target);
   if (url === null || isAmbiguous(request)) {
-    // HTTP/2 has no such header.
+    // HTTP/2 has no Connection header.
     const headers = request.httpVersionMajor < 2 ? { connection: 'close' } : {};
     sendText(response, { code: 400, text: '400 Bad Request', headers });
     return;
@@ -58,7 +58,7 @@ async function respond({ paths, access }: DispatchOptions, arrived: IncomingExch
   const path = cleanPath(url.pathname);
   const match = paths.find(path, method, headers.accept);
   if (match.kind === 'elsewhere') redirect(arrived, match.path, url);
-  // Redirect unless the path is in its normal form, so that authorization and routing use the same path.
+  // Redirect unless the path is in its normal form, because authorization and routing must use the same path.
   else if (path !== rawPath(target)) redirect(arrived, path, url);
   else if (match.kind === 'nothing') sendText(response, NOT_FOUND);
   else {

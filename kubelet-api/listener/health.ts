@@ -36,7 +36,7 @@ function answerAll(
   const lines = checks.map((each) => {
     if (excluded.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
     const why = failureOf(each);
-    // Withhold the reason, because clients with access to the summary may lack access to the single check.
+    // Withhold the reason, because clients with access to the summary may have no access to the individual check.
     const isGood = why === undefined;
     onChecked(each.name, isGood);
     return { text: isGood ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`, isGood };

@@ -30,13 +30,17 @@ interface Common {
   readonly onRequest?: RequestListener | undefined;
 }
 
-/** Access control. If it checks client certificates, it is called for each connection before its first request. */
+/**
+ * Access control. `greet` is present if client certificates are checked, and is called for each connection before its
+ * first request.
+ */
 type Gatekeeper = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
 
 interface ListenerOptions extends Common {
   readonly switches: EnabledFeatures;
   /**
-   * Creates the access control. The parameter returns the client authorities, and is undefined if none are configured.
+   * Creates the access control. `clientAuthorities` returns the current authorities and is undefined if none are
+   * configured.
    */
   readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Gatekeeper;
   readonly tls: TlsSettings;
@@ -45,16 +49,16 @@ interface ListenerOptions extends Common {
   readonly isAwaited: boolean;
   readonly clientCaFile?: string;
   readonly files: FileSystem;
-  /** Called if a certificate cannot be used. The previous one stays in use. */
+  /** Called if a certificate cannot be used. The previous certificate stays in use. */
   readonly onProblem: (problem: string) => void;
 }
 
 export interface Listener extends Pick<Bound, 'port' | 'close'> {
-  /** Checks at once whether the files have changed. */
+  /** Checks immediately whether the files have changed. */
   readonly look: () => Promise<void>;
 }
 
-/** Listens at an address. Rejects with a `NodeFailure` that states the reason. */
+/** Listens on an address. Rejects with a `NodeFailure` that states the reason. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { address, routes, switches, access, clock, onError, onRequest, clientCaFile } = options;
   const files = new TlsFiles(options);
@@ -90,7 +94,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 /** An empty `ca` prevents OpenSSL from using the authorities of the host. */
 const trusted = (material: Material) => ({ ca: [], ...material });
 
-/** Serves only those routes without TLS that are safe to expose to any client. */
+/** Serves routes without TLS, but only those that are safe to expose to any client. */
 export async function listenPlain({
   address,
   routes,

@@ -1,4 +1,4 @@
-/** Pages about the agent's own process: `/statusz`, `/flagz` and the configuration at `/configz`. */
+/** Serves pages about the agent's own process: `/statusz`, `/flagz` and the configuration at `/configz`. */
 import { sendJson, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 
@@ -8,7 +8,7 @@ interface Status {
   readonly now: () => number;
   /** The version of the kubelet that the node reports, e.g. `v1.36.0+statelet.0.1.0`. */
   readonly kubeletVersion: string;
-  /** The version of Node.js, in the field where a kubelet has Go's. */
+  /** The version of Node.js, in the field in which a kubelet reports Go's. */
   readonly runtimeVersion: string;
   /** All paths that are served. A kubelet lists only those that are not web services (`RegisteredHandlePaths`). */
   readonly paths: () => readonly string[];
@@ -18,7 +18,10 @@ const NOTE =
   '\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n';
 const JSON_TYPE = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
 
-/** Serves the text and JSON of a kubelet (`pkg/server/statusz` of apiserver). The text has the first of its delimiters. */
+/**
+ * Serves the kubelet's text and JSON (`pkg/server/statusz` of apiserver). A kubelet picks a delimiter for the text at
+ * random, but here it is always the first one.
+ */
 export const statuszRoute = (status: Status): Route => ({
   tree: '/statusz',
   answer: async ({ request, response }) => {
@@ -42,7 +45,7 @@ export const statuszRoute = (status: Status): Route => ({
   },
 });
 
-/** `1.36.0` and `1.36` of `v1.36.0+statelet.0.1.0`, as the `String()` of a kubelet's versions prints them. */
+/** Returns `1.36.0` and `1.36` for `v1.36.0+statelet.0.1.0`, the format of `String()` of a kubelet's versions. */
 function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; emulationVersion: string } {
   const [binaryVersion = ''] = kubeletVersion.replace(/^v/, '').split('+');
   return { binaryVersion, emulationVersion: binaryVersion.split('.').slice(0, 2).join('.') };
@@ -50,7 +53,7 @@ function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; em
 
 /**
  * Lists every flag with its value. A kubelet picks a delimiter at random (`pkg/server/flagz/textserializer.go` of
- * apiserver); here it is always the blank.
+ * apiserver), but here it is always a space.
  */
 export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({
   tree: '/flagz',
@@ -75,7 +78,7 @@ interface Page {
   readonly fields: object;
 }
 
-/** Sends the text, or JSON to a client whose Accept header names the whole type. */
+/** Sends the text, or JSON to a client whose Accept header contains the complete media type. */
 function sendPage(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
   const types = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
   if (types.includes(JSON_TYPE(kind))) {
@@ -93,7 +96,7 @@ function upFor(seconds: number): string {
   return `${hours} hr ${String(minutes).padStart(2, '0')} min ${String(seconds % 60).padStart(2, '0')} sec`;
 }
 
-/** `Fri Jan  2 03:04:05 UTC 2026`: Go's `time.UnixDate`. */
+/** Formats a time like Go's `time.UnixDate`, e.g. `Fri Jan  2 03:04:05 UTC 2026`. */
 function unixDate(ms: number): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().split(/,? /);
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;

@@ -1,6 +1,6 @@
 /**
- * The paths of the node's server, like those of a kubelet (`pkg/kubelet/server/server.go`), with their methods and the
- * responses to requests that do not match.
+ * Lists the paths of the node's server, like those of a kubelet (`pkg/kubelet/server/server.go`), with their methods,
+ * and determines the responses to requests that do not match.
  */
 import { NOSNIFF, type TextResponse } from '../answers.ts';
 import type { Route } from '../exchange.ts';
@@ -15,13 +15,13 @@ export interface EnabledFeatures {
 
 interface PathRule {
   /**
-   * `exact` matches the path only, `tree` includes all subpaths, and `directory` does so too but redirects to a
-   * trailing slash.
+   * `exact` matches the path only, `tree` includes all subpaths, and `directory` also includes all subpaths but
+   * redirects the path itself to a trailing slash.
    */
   readonly reach: 'exact' | 'tree' | 'directory';
-  /** Allowed numbers of path segments after the path. Any number if undefined. */
+  /** Allowed counts of path segments after the path. Any count if undefined. */
   readonly names?: readonly number[];
-  /** All methods if undefined. */
+  /** Accepted methods. All methods if undefined. */
   readonly methods?: readonly string[];
   readonly isJson?: boolean;
   /** Whether the path is served only if debugging handlers are enabled. */
@@ -145,8 +145,8 @@ function disabledPlaces({ debugging: isOn, ...parts }: EnabledFeatures): PathEnt
 }
 
 /**
- * Whether the client accepts JSON. No header accepts everything (go-restful's `matchesAccept`, which ignores
- * `application/*`).
+ * Whether the client accepts JSON. A missing header means that everything is accepted (go-restful's `matchesAccept`,
+ * which ignores `application/*`).
  */
 function acceptsJson(accept = '*/*'): boolean {
   const types = accept.split(',').map((each) => each.split(';', 1)[0]?.trim());

@@ -1,4 +1,4 @@
-/** Lists the node's pods, and those that run in its runtime. */
+/** Serves the lists of the node's pods and of the pods in its runtime. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
@@ -28,7 +28,7 @@ export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
 const LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
 /**
- * Serves the pods in the runtime, including those of other agents (`getRunningPods` there, `ToAPIPod` in
+ * Serves the pods in the runtime, including those of other agents (`getRunningPods` in the same file, `ToAPIPod` in
  * `pkg/kubelet/container/runtime.go`).
  */
 export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Route => ({
@@ -52,7 +52,7 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
   },
 });
 
-/** Returns one pod per UID. A container belongs to the pod of its UID label, whatever its sandbox. */
+/** Returns one pod per UID. A container belongs to the pod of its UID label, regardless of its sandbox. */
 function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly wire.Container[]) {
   const byPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
   const pods = new Map(sandboxes.flatMap(({ metadata }) => (metadata ? [[metadata.uid, metadata] as const] : [])));
@@ -69,7 +69,7 @@ const runningContainer = (container: wire.Container) => ({
   resources: {},
 });
 
-/** Escapes `<`, `>` and `&` like Go's encoder. */
+/** Sends a list of pods as JSON with `<`, `>` and `&` escaped like Go's encoder. */
 function sendList(response: HttpResponse, items: readonly object[]): void {
   const text = `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`;
   sendJson(response, text.replaceAll(/[<>&\u2028\u2029]/g, escaped));

@@ -1,6 +1,6 @@
 /**
  * Creates a self-signed serving certificate like the kubelet (`GenerateSelfSignedCertKey` in `util/cert/cert.go` of
- * client-go). Imported on demand, because only a node without any other certificate needs it, once.
+ * client-go). Imported on demand, because only a node without any other certificate needs this module, and only once.
  */
 import { createPublicKey, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -34,7 +34,7 @@ import {
 import { pem } from '../../actors/cluster/certificates/pem.ts';
 
 interface SelfSigned {
-  /** The certificate, followed by that of the authority that was created for it. Both are in PEM. */
+  /** The certificate, followed by the certificate of the authority that was created for it. Both are in PEM. */
   readonly certificate: string;
   /** The private key in PEM. Secret. */
   readonly key: string;
@@ -48,7 +48,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 
 const newKeys = promisify(generateKeyPair);
 
-/** `names` are DNS names or IP addresses. The first one is the node's. */
+/** Creates a certificate for `names`, which are DNS names or IP addresses. The first one is the node's name. */
 export async function selfSigned(names: readonly string[], now: number): Promise<SelfSigned> {
   const [authority, own] = await Promise.all([newKey(), newKey()]);
   const stamp = Math.floor(now / 1_000);
@@ -102,7 +102,7 @@ function serialNumber(): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** Certificates have a resolution of one second. */
+/** Rounds down to a second, which is the resolution of certificates. */
 const timeOf = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
 
 const nameOf = (commonName: string): Name =>

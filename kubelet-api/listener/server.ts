@@ -1,4 +1,4 @@
-/** Serves HTTP/2 and HTTP/1.1, within limits that neither a slow nor a malicious client gets past. */
+/** Serves HTTP/2 and HTTP/1.1, with limits that protect the server from slow and malicious clients. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
@@ -23,7 +23,10 @@ import type { Upgrade } from '../exchange.ts';
 import { type DispatchOptions, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
 
-/** Called for each request. The function that it returns is called once the request is over, with its duration in milliseconds. */
+/**
+ * Called for each request. The returned function is called with the request's duration in milliseconds once the request
+ * has ended.
+ */
 export type RequestListener = (request: {
   readonly method: string;
   readonly target: string;
@@ -40,7 +43,7 @@ interface Options extends DispatchOptions {
 
 /** Time limits of a client, in milliseconds. */
 interface Patience {
-  /** For the headers of an HTTP/1.1 request. */
+  /** Time limit for receiving the headers of an HTTP/1.1 request. */
   readonly headersMs: number;
   readonly handshakeMs: number;
 }
@@ -48,32 +51,44 @@ interface Patience {
 export interface Bound {
   readonly port: number;
   readonly server: Server;
-  /** Makes all clients reconnect. */
+  /** Closes all connections gracefully, so clients have to reconnect. */
   renew(): void;
   close(): Promise<void>;
 }
 
-/** The limits of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`; only `headersMs` is shorter here. */
+/** Limits of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`. Only `headersMs` is shorter here. */
 const HEADER_BYTES = 1 << 20;
 const IDLE_MS = 90_000;
 const LONGEST_MS = 4 * 60 * 60_000;
 const PATIENCE: Patience = { headersMs: 60_000, handshakeMs: 30_000 };
 /** Interval between two searches for clients that exceed their time limits. */
 const CHECK_INTERVAL_MS = 30_000;
-/** Each connection takes about 50 KiB. */
+/** Maximum number of connections. Each one takes about 50 KiB. */
 const MAX_CONNECTIONS = 10_000;
-/** Open requests per HTTP/1.1 connection. No client of a kubelet sends requests before the last one is answered, and each would be buffered. */
+/**
+ * Maximum number of open requests per HTTP/1.1 connection, because each of them is buffered. No client of a kubelet
+ * sends a request before the response to the previous one.
+ */
 const MAX_PIPELINED = 8;
-/** Open requests per HTTP/2 connection (`defaultMaxStreams` of `net/http` in Go). */
+/** Maximum number of open requests per HTTP/2 connection (`defaultMaxStreams` of `net/http` in Go). */
 const MAX_STREAMS = 250;
-/** Memory that Node.js may use for an HTTP/2 connection, in megabytes. Its default of 10 is less than what 250 streams may have in flight. */
+/**
+ * Memory that Node.js may use for an HTTP/2 connection, in megabytes. The default of 10 is less than 250 streams may
+ * have in flight.
+ */
 const SESSION_MEMORY_MB = 32;
 /** Timeout for responses in progress when the server closes. */
 const LAST_ANSWER_MS = 500;
-/** Time that a client which continues to send has to read the response before the connection is cut (`rstAvoidanceDelay` of `net/http` in Go). */
+/**
+ * Time that a client which is still sending has to read the response before the connection is closed
+ * (`rstAvoidanceDelay` of `net/http` in Go).
+ */
 const FAREWELL_MS = 500;
 
-/** HTTP/2 is offered by ALPN, and HTTP/1.1 remains for clients without it and for upgrades, which HTTP/2 does not have. */
+/**
+ * Offers HTTP/2 through ALPN. HTTP/1.1 remains available for clients without HTTP/2 and for upgrades, which HTTP/2 does
+ * not support.
+ */
 const HTTP2 = {
   allowHTTP1: true,
   ALPNProtocols: ['h2', 'http/1.1'],
@@ -93,7 +108,7 @@ const limitsOf = ({ headersMs, handshakeMs }: Patience) => ({
   handshakeTimeout: handshakeMs,
 });
 
-/** Listens, and rejects if the address is not available. All IPv4 addresses include all IPv6 addresses. */
+/** Listens on an address and rejects if it is not available. The address for all of IPv4 also includes all of IPv6. */
 export async function serve(
   address: { readonly host: string; readonly port: number },
   options: Options,
@@ -104,7 +119,7 @@ export async function serve(
   guardConnections(server, { maxConnections, maxPerAddress: Math.ceil(maxConnections / 2) });
   const served = new Served(server, options);
   await listen(server, address);
-  // A server that listens at an address has a port.
+  // Safe cast: a server that listens on an address has a port.
   const { port } = server.address() as AddressInfo;
   return { port, server, renew: () => served.renew(), close: () => served.close() };
 }
@@ -126,15 +141,15 @@ const hasNoIpv6 = (error: unknown): boolean =>
   ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(errorCode(error) ?? '');
 
 interface Connection {
-  /** The TLS socket on a server with TLS. */
+  /** The client's socket, which is a TLS socket on a server with TLS. */
   readonly socket: Socket;
   /** Undefined for HTTP/1.1. */
   session?: ServerHttp2Session;
   /** Number of open requests. */
   open: number;
-  /** Whether the connection is closed as soon as none of its requests is open. */
+  /** Whether the connection must be closed as soon as it has no open requests. */
   isOutdated: boolean;
-  /** Closes an HTTP/2 connection without requests. Node.js itself has such a timeout only for HTTP/1.1. */
+  /** Closes an HTTP/2 connection without requests. Node.js only implements such a timeout for HTTP/1.1. */
   idleTimer?: unknown;
 }
 
@@ -157,7 +172,7 @@ class Served {
     });
     server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket, head));
     let latest: Connection | undefined;
-    // Node.js starts the session synchronously, in a listener of its own that comes after this one.
+    // Node.js starts the session synchronously, in its own listener after this one.
     server.prependListener(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
       latest = this.#addConnection(socket);
     });
@@ -166,7 +181,7 @@ class Served {
     });
   }
 
-  /** Closes idle connections now, and each other one once its requests are answered. */
+  /** Closes idle connections immediately and each of the others after responding to its requests. */
   renew(): void {
     for (const connection of this.#connections.values()) {
       connection.isOutdated = true;
@@ -205,7 +220,9 @@ class Served {
     });
   }
 
-  /** As in Go, only the end of a request starts the idle time again, so pings do not keep a connection open. */
+  /**
+   * Starts the idle timeout. As in Go, only the end of a request restarts it, so pings do not keep a connection open.
+   */
   #waitIdle(connection: Connection): void {
     const { clock } = this.#options;
     clock.clearTimeout(connection.idleTimer);
@@ -219,11 +236,12 @@ class Served {
   #takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Node.js has detached the connection from the parser and the response, so its errors and drains must be handled here.
+    // Node.js has detached the connection from the parser and the response, so its error and drain events must be
+    // handled here.
     socket.on('error', () => socket.destroy());
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.end());
-    // The connection of a request is a Socket.
+    // Safe cast: the connection of a request is a Socket.
     response.assignSocket(socket as Socket);
     this.#takeRequest(request, response, { request, response, socket, head });
   }
@@ -279,7 +297,7 @@ class Served {
 
 const isClosing = ({ isOutdated, open }: Connection): boolean => isOutdated && open === 0;
 
-/** Cuts a connection whose client may never send the rest of a body that the response did not need. */
+/** Closes a connection if the response did not need the whole body, because the client may never send the rest. */
 function leaveUnread({ complete, socket }: IncomingMessage): void {
   if (complete || socket.destroyed) return;
   socket.end();
@@ -289,9 +307,9 @@ function leaveUnread({ complete, socket }: IncomingMessage): void {
 }
 
 /**
- * Closes a stream whose response is complete but whose request is not, because a body that the response did not need may
- * never come. Go does the same. The reset waits for a turn of the event loop, because nghttp2 would send it before the
- * end of the response, and Go's client takes such a response for broken.
+ * Closes a stream whose response is complete but whose request is not, because the client may never send the rest of a
+ * body that the response did not need. Go does the same. The reset waits for a turn of the event loop, because nghttp2
+ * would otherwise send it before the end of the response, and Go's client would treat the response as broken.
  */
 async function closeUnread(stream: ServerHttp2Stream): Promise<void> {
   if (hasRequestEnded(stream)) return;

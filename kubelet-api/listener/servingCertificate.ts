@@ -25,18 +25,18 @@ export function issuedPair(directory: string): CertificatePair {
 
 interface SelfSignedOptions {
   readonly directory: string;
-  /** DNS names or IP addresses. The first one is the node's. */
+  /** DNS names or IP addresses. The first one is the node's name. */
   readonly names: readonly string[];
   readonly files: FileSystem;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Called with the reason if damaged files are set aside. */
+  /** Called with the reason if damaged files are renamed. */
   readonly onProblem: (problem: string) => void;
 }
 
 /**
- * Returns the self-signed certificate, like that of a kubelet without any other. Creates it if it is missing. Damaged files
- * are renamed and reported.
+ * Returns the self-signed certificate, which a kubelet also uses if it has no other. Creates it if it is missing.
+ * Damaged files are renamed and reported.
  */
 export async function selfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
   const { directory, names, files, now } = options;
@@ -92,7 +92,10 @@ const readTexts = async (files: FileSystem, { certFile, keyFile }: CertificatePa
   key: await readTextOrUndefined(files, keyFile),
 });
 
-/** Returns the texts if they are a certificate and its key, or undefined if one is missing. Throws if they are invalid. */
+/**
+ * Returns the texts if they contain a certificate and its key, or undefined if a text is missing. Throws if they are
+ * invalid.
+ */
 function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTexts) {
   if (cert === undefined || key === undefined) return undefined;
   const fits = withFileName(certFile, () => new X509Certificate(cert)).checkPrivateKey(

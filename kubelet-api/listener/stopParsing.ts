@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Error code for the parser. Any error works. This one is llhttp's `HPE_PAUSED`. */
+/** Error code for the parser, for which any error works: llhttp's `HPE_PAUSED`. */
 const PAUSED = 21;
 
 /**

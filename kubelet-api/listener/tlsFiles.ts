@@ -1,4 +1,4 @@
-/** Reads the certificate, key and client authorities of a server, and reads them again when their files change. */
+/** Reads the certificate, key and client authorities of a server, and rereads them when their files change. */
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -24,7 +24,7 @@ export interface Material {
 }
 
 /**
- * Interval between checks for changes. A kubelet checks every minute and also watches the files. A check takes three
+ * Interval between checks for changes. A kubelet checks every minute and also watches the files. A check costs three
  * small reads.
  */
 const CHECK_INTERVAL_MS = 10_000;
@@ -53,13 +53,13 @@ export class TlsFiles {
     return this.#material;
   }
 
-  /** Starts to check for changes. `onChange` also receives whether the client authorities have changed. */
+  /** Starts checking for changes. `isOfClients` is whether the client authorities have changed. */
   follow(onChange: (material: Material, isOfClients: boolean) => void): void {
     this.#onChange = onChange;
     this.#wait();
   }
 
-  /** Checks for changes at once. */
+  /** Checks for changes immediately. */
   checkNow(): Promise<void> {
     this.#checking ??= this.#checkFiles().finally(() => {
       this.#checking = undefined;

@@ -40,7 +40,7 @@ const DEFAULT_SUITES = [...SUITES.keys()].filter(
   (name) => name.startsWith('TLS_ECDHE') && !name.endsWith('CBC_SHA256'),
 );
 
-/** Curves by their numbers in Go, which are those of IANA. */
+/** OpenSSL's names of the curves, keyed by Go's numbers, which are IANA's. */
 const CURVES: ReadonlyMap<number, string> = new Map([
   [23, 'P-256'],
   [24, 'P-384'],
@@ -52,11 +52,13 @@ const CURVES: ReadonlyMap<number, string> = new Map([
 ]);
 
 export interface TlsSettings {
-  /** Empty selects TLS 1.2. */
+  /** Minimum TLS version. Empty selects TLS 1.2. */
   readonly minVersion: string;
-  /** IANA names. Empty selects the suites with forward secrecy. Suites of TLS 1.3 are always enabled. */
+  /**
+   * IANA names of cipher suites. Empty selects the suites with forward secrecy. Suites of TLS 1.3 are always enabled.
+   */
   readonly cipherSuites: readonly string[];
-  /** IANA numbers. Empty selects OpenSSL's defaults. */
+  /** IANA numbers of curves. Empty selects OpenSSL's defaults. */
   readonly curves: readonly number[];
 }
 

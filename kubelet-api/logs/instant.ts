@@ -1,10 +1,10 @@
-/** Timestamps with nanoseconds, as UTC strings whose order is chronological. */
+/** Parses timestamps with nanoseconds to UTC strings that sort chronologically. */
 
 /** RFC 3339 as parsed by Go's time.Parse, which accepts one-digit hours and a comma before the fraction. */
 const RFC3339 = /^(\d{4}-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 const LATEST_OFFSET = { hours: 24, minutes: 59 };
 
-/** Returns e.g. `2026-05-04T12:00:00.123456789`. Undefined if the text is no timestamp. */
+/** Parses a timestamp to e.g. `2026-05-04T12:00:00.123456789`. Returns undefined if the text is not a timestamp. */
 export function instantOf(text: string): string | undefined {
   const [, date = '', hour = '', rest = '', fraction = '', zone = ''] = RFC3339.exec(text) ?? [];
   return date === '' ? undefined : instant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);
@@ -19,13 +19,13 @@ export function instant(whole: string, fraction: string, zone: string): string |
   return `${utc}.${fraction.padEnd(9, '0').slice(0, 9)}`;
 }
 
-/** Converts milliseconds since the epoch. Returns the earliest value if they are out of range. */
+/** Converts milliseconds since the epoch. Returns the earliest time if the value is out of range. */
 export function instantAt(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, -1)}000000`;
 }
 
-/** Whether the second exists. Date would convert e.g. February 30 to a day in March. */
+/** Whether a time exists in the calendar. `Date` would convert e.g. February 30 to a day in March. */
 function isDate(whole: string): boolean {
   const ms = Date.parse(`${whole}Z`);
   return !Number.isNaN(ms) && secondsOf(ms) === whole;

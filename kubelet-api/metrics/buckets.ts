@@ -1,8 +1,11 @@
-/** The upper bounds of the kubelet's histograms, in seconds (`pkg/kubelet/metrics/metrics.go`, `component-base/metrics/buckets.go`). */
+/**
+ * Defines the upper bounds of the kubelet's histogram buckets, in seconds (`pkg/kubelet/metrics/metrics.go`,
+ * `component-base/metrics/buckets.go`).
+ */
 
 export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Multiplies repeatedly, as Go does, because powers round differently. */
+/** Returns exponential bounds. Multiplies repeatedly like Go, because powers round differently. */
 function exponential(first: number, factor: number, count: number): readonly number[] {
   const bounds = [first];
   while (bounds.length < count) bounds.push(Number(bounds.at(-1)) * factor);
@@ -27,7 +30,7 @@ export const BODY_SIZE_BUCKETS = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_
 
 export const STORAGE_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-/** Buckets of the remaining life of client certificates (`request/x509/x509.go` of apiserver). */
+/** Buckets of the remaining lifetime of client certificates (`request/x509/x509.go` of apiserver). */
 export const EXPIRATION_BUCKETS = [
   0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,

@@ -1,38 +1,43 @@
-/** The Prometheus text format, written like the kubelet's client library writes it (`expfmt/text_create.go`). */
+/** Writes the Prometheus text format like the kubelet's client library (`expfmt/text_create.go`). */
 
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
-  /** If there are none, the family is omitted. */
+  /** The family's samples. If there are none, the family is omitted. */
   readonly samples: Iterable<Sample>;
 }
 
 export interface Sample {
   /** Appended to the family's name: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
-  /** The result of `labelText`, sorted by label name. Preformatted because many samples share it. */
+  /**
+   * The result of `labelText`, sorted by label name. Labels are formatted in advance because many samples share them.
+   */
   readonly labels: string;
   readonly value: number;
-  /** Milliseconds since the epoch. Undefined for a value as of the scrape. */
+  /** Milliseconds since the epoch. Undefined for a value that is current at the time of the scrape. */
   readonly timestampMs?: number | undefined;
 }
 
-/** Formats labels the way they appear between the braces, in the given order. */
+/** Formats labels as they appear between the braces, in the given order. */
 export const labelText = (labels: Iterable<readonly [name: string, value: string]>): string =>
   Array.from(labels, ([name, value]) => `${name}="${escapedValue(value)}"`).join(',');
 
-/** Checks first whether the value needs escaping, because names, IDs and paths rarely do. */
+/** Escapes a label value. First checks whether this is necessary, because names, IDs and paths rarely need escaping. */
 const escapedValue = (value: string): string =>
   /[\\"\n]/.test(value) ? value.replaceAll(/[\\"\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`)) : value;
 
 const escapedHelp = (help: string): string =>
   help.replaceAll(/[\\\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`));
 
-/** Characters per chunk. Bounds the memory buffered for a slow client. */
+/** Number of characters per chunk. Limits the memory buffered for a slow client. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Formats the families in chunks of about 64 KiB. Each takes less than a millisecond, so other work can run in between. */
+/**
+ * Formats the families in chunks of about 64 KiB. Each chunk takes less than a millisecond, so other work can run in
+ * between.
+ */
 export function* expositionChunks(families: Iterable<Family>): Generator<string> {
   let chunk = '';
   for (const family of families) {

@@ -1,7 +1,10 @@
 import type { LogUsage } from '../../stats/pods/logUsages.ts';
 import { alpha, type Registry } from './registry.ts';
 
-/** Registers the gauge of the disk usage of container logs, read at each scrape (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
+/**
+ * Registers the gauge of container logs' disk usage, which is read at each scrape
+ * (`pkg/kubelet/metrics/collectors/log_metrics.go`).
+ */
 export function logGauge(registry: Registry, usages: () => Promise<readonly LogUsage[]>): void {
   const usedBytes = registry.gauge(
     alpha('kubelet_container_log_filesystem_used_bytes', "Disk usage of a container's log, in bytes.", [

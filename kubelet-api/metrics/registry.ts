@@ -1,8 +1,13 @@
-/** Metric families whose values are updated as events happen, and the registry that lists them for a scrape. */
+/**
+ * Implements metric families whose values are updated as events occur, and the registry that lists them for a scrape.
+ */
 import { messageOf } from '../../base/failure.ts';
 import { type Family, labelText, type Sample } from './exposition.ts';
 
-/** The stability level of a metric (`staging/src/k8s.io/component-base/metrics/opts.go`). The kubelet's HELP lines start with it. */
+/**
+ * The stability level of a metric (`staging/src/k8s.io/component-base/metrics/opts.go`). The kubelet's HELP lines start
+ * with it.
+ */
 type Stability = 'INTERNAL' | 'ALPHA' | 'BETA' | 'STABLE';
 
 export interface FamilyOptions {
@@ -23,7 +28,10 @@ const optionsOf =
     ...(labels ? { labels } : {}),
   });
 
-/** Each creates the options of a family of one stability level from its name, help and label names. */
+/**
+ * Functions that create the options of a family with a certain stability level from its name, help text and label
+ * names.
+ */
 export const [internal, alpha, beta, stable, plain] = [
   optionsOf('INTERNAL'),
   optionsOf('ALPHA'),
@@ -32,10 +40,13 @@ export const [internal, alpha, beta, stable, plain] = [
   optionsOf(),
 ] as const;
 
-/** Limits the memory of a family whose label values come from clients or grow because of a bug. */
+/**
+ * Maximum number of series per family. Further series are dropped, which limits the memory if label values come from
+ * clients or multiply because of a bug.
+ */
 const MAX_SERIES = 20_000;
 
-/** A lone surrogate cannot occur in text decoded from UTF-8. */
+/** Separates the label values in a key. A lone surrogate cannot occur in text decoded from UTF-8. */
 const KEY_SEPARATOR = '\ud800';
 
 interface Series<S> {
@@ -91,7 +102,7 @@ abstract class Metric<S> {
     if (this.#options.labels === undefined) this.getOrCreate([]);
   }
 
-  /** The family to write. Its samples are read lazily, so they are current when they are written. */
+  /** The family to write. Its samples are read lazily and are therefore current when they are written. */
   get family(): Family {
     const { help, stability } = this.#options;
     const helpText = stability === undefined ? help : `[${stability}] ${help}`;
@@ -126,7 +137,7 @@ export class Counter extends SingleValueMetric {
     if (series) series.value += by;
   }
 
-  /** Sets the count to one that is maintained elsewhere. */
+  /** Sets the count to a value that is maintained elsewhere. */
   set(labels: readonly string[], to: number): void {
     const series = this.getOrCreate(labels);
     if (series) series.value = to;
@@ -244,7 +255,10 @@ export class Registry {
   }
 }
 
-/** Registers the count of the families of all registries (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`). */
+/**
+ * Registers the count of the families of all registries
+ * (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`).
+ */
 export function registeredMetrics(registry: Registry, registries: readonly Registry[]): void {
   const total = registry.counter(
     beta('registered_metrics_total', 'Registered metric families, by stability level.', [

@@ -1,4 +1,7 @@
-/** `/metrics/resource`, the source of a cluster's metrics API (`pkg/kubelet/metrics/collectors/resource_metrics.go`). */
+/**
+ * Serves `/metrics/resource`, the source of a cluster's metrics API
+ * (`pkg/kubelet/metrics/collectors/resource_metrics.go`).
+ */
 import type { StatsProvider } from '../../stats/node/provider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
@@ -102,7 +105,7 @@ const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
   },
 ];
 
-/** Returns the families sorted by name. `isComplete` is whether the container runtime could be listed. */
+/** Returns the families sorted by name. `isComplete` is whether the runtime's containers could be listed. */
 export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): Family[] {
   const latestStats = latestPods(pods);
   const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers: all }) =>
@@ -124,7 +127,9 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
   ];
 }
 
-/** Returns the latest pod of each name. A pod and its successor can coexist, but an exposition must not repeat a series. */
+/**
+ * Returns the latest pod of each name. A pod and its successor can coexist, but an exposition must not repeat a series.
+ */
 function latestPods(pods: readonly PodStats[]): readonly PodStats[] {
   const byAge = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
   return [...new Map(byAge.map((pod) => [`${pod.podRef.namespace}/${pod.podRef.name}`, pod])).values()];
@@ -136,7 +141,7 @@ interface LabelledSubject<T> {
   readonly labels: string;
 }
 
-/** The given labels must be sorted by name. */
+/** Formats the labels, which must be sorted by name. */
 function labelled<T>(subject: T, labels: Readonly<Record<string, string>>): LabelledSubject<T> {
   return { subject, labelValues: Object.values(labels), labels: labelText(Object.entries(labels)) };
 }

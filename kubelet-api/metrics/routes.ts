@@ -1,4 +1,6 @@
-/** The routes of the agent's own metrics. `/metrics/resource` and `/metrics/cadvisor` have their own files. */
+/**
+ * Creates the routes of the agent's own metrics. `/metrics/resource` and `/metrics/cadvisor` have their own modules.
+ */
 
 import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
@@ -8,7 +10,7 @@ import { expositionChunks } from './exposition.ts';
 import type { Registry } from './registry.ts';
 import { answerMetrics } from './requests/answerMetrics.ts';
 
-/** The routes accept any HTTP method, like the kubelet's. */
+/** Creates the routes. Like the kubelet's, they accept any HTTP method. */
 export function metricsRoutes({ all, probes, slis }: NodeMetrics['registries']): readonly Route[] {
   return [
     { tree: '/metrics', answer: exposition(all) },

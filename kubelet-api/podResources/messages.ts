@@ -1,5 +1,5 @@
 /**
- * Encodes the messages of the pod-resources API, as far as they can be non-empty here
+ * Encodes those fields of the pod-resources API's messages that can be non-empty here
  * (`kubelet/pkg/apis/podresources`).
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';

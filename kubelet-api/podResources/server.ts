@@ -1,6 +1,6 @@
 /**
- * The pod-resources API, which lists the exclusive devices, CPUs and memory of containers for monitoring agents
- * (`pkg/kubelet/apis/podresources`). Imported on demand, because it needs the gRPC server.
+ * Serves the pod-resources API, which lists the exclusive devices, CPUs and memory of containers for monitoring agents
+ * (`pkg/kubelet/apis/podresources`). Imported on demand, because this module needs the gRPC server.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
@@ -13,22 +13,22 @@ import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResou
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
   readonly clock: Clock;
-  /** Called for each request that the rate limit lets through, before it is answered. */
+  /** Called for each request that the rate limit admits, before the response. */
   readonly onRequest?: PodResourcesListener | undefined;
 }
 
-/** Gets a request to count. It returns the function to call if the request fails. */
+/** Counts a request. The returned function must be called if the request fails. */
 export type PodResourcesListener = (
   version: 'v1' | 'v1alpha1',
   method: 'list' | 'get' | 'get_allocatable',
 ) => () => void;
 
-/** Maximum size of a request, in bytes. A request contains at most two names. */
+/** Maximum size of a request, in bytes. Larger requests are rejected. A request contains at most two names. */
 const LONGEST_REQUEST = 4_096;
-/** The kubelet's rate limit (`constants.go` there). */
+/** The kubelet's rate limit (`constants.go` in `pkg/kubelet/apis/podresources`). */
 const RATE = { qps: 100, burst: 10 };
 
-/** Listens on a unix socket at a path that must not exist. Rejects if that fails. */
+/** Listens on a Unix socket at a path that must not exist. Rejects if listening fails. */
 export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
   const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
   const limit = new RateLimit(RATE, parts.clock);
@@ -99,12 +99,12 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
   responseStream: false,
   requestDeserialize,
   responseSerialize: (bytes: Buffer) => bytes,
-  // Only clients use this, and there is no client here.
+  // Required by the type, but only used by clients.
   requestSerialize: () => Buffer.alloc(0),
   responseDeserialize: (bytes: Buffer) => bytes,
 });
 
-/** Decodes requests without fields. */
+/** Decodes a request without fields. */
 const nothing = () => ({});
 
 const V1 = {

@@ -1,4 +1,6 @@
-/** `/stats/summary`: the resource usage of the node and its pods as JSON (`pkg/kubelet/server/stats/handler.go`). */
+/**
+ * Serves `/stats/summary`: the resource usage of the node and its pods as JSON (`pkg/kubelet/server/stats/handler.go`).
+ */
 import type { StatsProvider } from '../../stats/node/provider.ts';
 import type { Summary } from '../../stats/node/summary.ts';
 import { sendJson, sendText } from '../answers.ts';
@@ -9,8 +11,8 @@ interface SummaryParts {
 }
 
 /**
- * Serves the summary of CPU and memory alone if `only_cpu_and_memory=true` is given exactly once. The JSON of a full
- * summary is cached.
+ * Creates the route, which serves only CPU and memory if `only_cpu_and_memory=true` is given exactly once. The JSON of
+ * a full summary is cached.
  */
 export function summaryRoute({ stats }: SummaryParts): Route {
   let last: { readonly summary: Summary; readonly text: Buffer } | undefined;

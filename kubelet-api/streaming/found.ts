@@ -3,7 +3,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 
-/** Prefers a pod that is not being deleted, because several pods may share the name. */
+/** Finds the pod. Prefers one that is not being deleted, because several pods may share the name. */
 export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
   const matches = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   const pod = matches.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? matches.at(-1);

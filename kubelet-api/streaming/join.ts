@@ -12,8 +12,8 @@ interface JoinOptions {
 
 /**
  * Copies bytes in both directions with backpressure until both connections are closed. If the client half-closes its
- * side, the runtime can still send. When the runtime ends, its last bytes are delivered and both are closed. If the
- * client disconnects, the runtime's connection is closed too.
+ * side, the runtime can still send. When the runtime closes its side, its last bytes are delivered and both connections
+ * are closed. If the client disconnects, the runtime's connection is closed too.
  */
 export async function join(client: Duplex, runtime: Duplex, { clock, signal }: JoinOptions): Promise<void> {
   const cut = () => {
@@ -29,14 +29,14 @@ export async function join(client: Duplex, runtime: Duplex, { clock, signal }: J
   client.once('error', () => runtime.destroy());
   runtime.once('close', () => {
     farewell.begin();
-    // Also end the client if the runtime's connection breaks. Discard what the client still sends.
+    // Also end the client if the runtime's connection breaks. Discard data that the client still sends.
     client.end();
     client.resume();
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
-    // Deliver what the client has sent, then close the runtime's side, which containerd would otherwise keep open for a
-    // minute.
+    // Deliver the data that the client has sent, then close the runtime's connection, which containerd would otherwise
+    // keep open for a minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
     farewell.begin();

@@ -19,7 +19,7 @@ export class Refusal extends Error {
 /** An error response like that of Go's `http.Error`. */
 export const errorLine = (code: number, text: string): Refusal => new Refusal(code, `${text}\n`, NOSNIFF);
 
-/** Lifetime of the runtime's streaming URLs, in seconds. Their slots are free again after that. */
+/** Lifetime of the runtime's streaming URLs, in seconds. After that, the runtime can issue new URLs. */
 const URL_SECONDS = '60';
 
 /** Converts an error of the runtime's streaming request (`WriteError` in `cri-streaming/pkg/streaming/errors.go`). */

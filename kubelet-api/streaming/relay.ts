@@ -23,7 +23,7 @@ const REFUSAL_TIMEOUT_MS = 10_000;
 
 interface RelayOptions {
   readonly clock: Clock;
-  /** Called once both sides are connected. The function that it returns is called when the connection is over. */
+  /** Called once both sides are connected. The returned function is called when the connection has ended. */
   readonly onJoined: () => () => void;
 }
 
@@ -78,7 +78,7 @@ function createRequest({ request, response: { socket } }: Upgrade, place: URL): 
     setHost: false,
     createConnection: () => {
       const connection = connect({ host, port: Number(place.port || 80), allowHalfOpen: true, noDelay: true });
-      // Detect resets by the runtime even while the connection is not read because the client is slow.
+      // Detect resets by the runtime even while a slow client prevents reading from the connection.
       connection.once('connect', () => runtimeConnections.add(connection));
       return connection;
     },
@@ -93,8 +93,8 @@ const CONNECTION_HEADERS = new Set(['content-length', 'expect', 'transfer-encodi
 const FORWARDED = 'x-forwarded-for';
 
 /**
- * Copies the client's headers with their original case, adds the client's address, and removes tokens, which are for
- * this server only.
+ * Copies the client's headers with their original case, adds the client's address, and removes tokens, which are only
+ * meant for this server.
  */
 function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
   stripTokens(request);

@@ -64,7 +64,7 @@ async function serveStream(
   kind: StreamSession['kind'],
   place: UrlRequest,
 ): Promise<void> {
-  // Disconnects are reported by the signal, so ignore the error event.
+  // The signal reports a disconnect, so ignore the error event.
   exchange.upgrade?.socket.on('error', () => {});
   const { target, url } = await place({ clock, sessions, ...parts }, exchange);
   if (exchange.upgrade === undefined) throw errorLine(500, 'Upgrade request required');
@@ -109,7 +109,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** Returns the runtime's ID of a running container. An error of the runtime refuses the request. */
+/** Returns the runtime's ID of a running container. If the runtime returns an error, the request is refused. */
 const runningContainerId = ({ cri, signal }: Asking, pod: Pod, name: string): Promise<string | undefined> =>
   findRunningContainer(cri, { podUid: pod.metadata.uid, name }, { signal }).catch(throwRefusal);
 
@@ -120,8 +120,8 @@ const throwRefusal = (error: unknown): never => {
 };
 
 /**
- * The container's spec determines the terminal. The runtime refuses a request for stderr of a container with a
- * terminal.
+ * Requests the URL for an attach. The container's spec determines whether there is a terminal. The runtime refuses a
+ * request for stderr of a container with a terminal.
  */
 const requestAttachUrl: UrlRequest = async ({ pods, cri }, { url, signal }) => {
   const target = containerTarget(url);

@@ -6,13 +6,13 @@ import { Refusal } from './refusal.ts';
 export interface StreamOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
-  /** False with a terminal, because its output has only one stream. */
+  /** False with a terminal, because a terminal has only one output stream. */
   readonly stderr: boolean;
   readonly tty: boolean;
 }
 
 /**
- * Options are enabled by the value `1` of their first parameter (`NewOptions` in
+ * Parses the options. An option is enabled if its first parameter has the value `1` (`NewOptions` in
  * `cri-streaming/pkg/streaming/remotecommand`).
  */
 export function streamOptions({ searchParams }: URL): StreamOptions {
@@ -32,7 +32,7 @@ const MAX_PORT = 65_535;
  */
 export function requestedPorts(request: HttpRequest, { searchParams }: URL): number[] {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
-  // The SPDY connection within a tunnel names the ports.
+  // The SPDY connection within the tunnel names the ports.
   if (offersSubprotocol(request, TUNNEL_SUBPROTOCOL)) return [];
   const given = searchParams.getAll(PORT);
   if (given.length === 0) throw new Refusal(400, `query parameter "${PORT}" is required`);

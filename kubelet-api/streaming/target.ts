@@ -9,7 +9,7 @@ export interface StreamTarget {
   readonly container: string;
 }
 
-/** Parses `/exec/{ns}/{pod}[/{uid}]/{container}`. Throws a `Refusal` if the path has another form. */
+/** Parses `/exec/{ns}/{pod}[/{uid}]/{container}`. Throws a `Refusal` if the path has a different form. */
 export function containerTarget(url: URL): StreamTarget {
   const [namespace = '', pod = '', ...rest] = pathSegments(url);
   if (rest.length === 1) return { namespace, pod, container: rest[0] ?? '' };
@@ -17,7 +17,7 @@ export function containerTarget(url: URL): StreamTarget {
   throw pageNotFound();
 }
 
-/** Parses `/portForward/{ns}/{pod}[/{uid}]`. Throws a `Refusal` if the path has another form. */
+/** Parses `/portForward/{ns}/{pod}[/{uid}]`. Throws a `Refusal` if the path has a different form. */
 export function podTarget(url: URL): StreamTarget {
   const [namespace, pod, uid, ...rest] = pathSegments(url);
   if (namespace === undefined || pod === undefined || rest.length > 0) throw pageNotFound();
@@ -29,7 +29,7 @@ function pathSegments({ pathname }: URL): string[] {
     const parts = pathname.split('/').slice(2).map(decodeURIComponent);
     if (parts.every((part) => part !== '')) return parts;
   } catch {
-    // Invalid escapes match no path.
+    // A path with invalid escapes matches no target.
   }
   throw pageNotFound();
 }

@@ -1,7 +1,7 @@
 /**
- * WebSockets of clients that connect to the node directly (`ExtendWebSocketsToKubelet`, `pkg/kubelet/server/server.go`,
- * `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The runtime's streaming server does not
- * need to support their protocols.
+ * Serves WebSockets of clients that connect to the node directly (`ExtendWebSocketsToKubelet`,
+ * `pkg/kubelet/server/server.go`, `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The
+ * runtime's streaming server does not need to support their protocols.
  */
 
 import { createWebSocketStream } from 'ws';
@@ -26,7 +26,7 @@ const DIAL_TIMEOUT_MS = 30_000;
 
 interface RelayOptions {
   readonly clock: Clock;
-  /** Called once the client is connected. The function that it returns is called when the connection is over. */
+  /** Called once the client is connected. The returned function is called when the connection has ended. */
   readonly onJoined: () => () => void;
 }
 

@@ -1,4 +1,4 @@
-/** GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
+/** Serves GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { quoted } from '../../../base/quoted.ts';
@@ -29,7 +29,7 @@ export interface ContainerLogsParts {
   readonly pause: Pause;
   /** Whether the feature gate PodLogsQuerySplitStreams is enabled. */
   readonly splitsStreams: boolean;
-  /** Registers clients that follow a log. */
+  /** Tracks the clients that follow a log. */
   readonly sessions?: Pick<StreamSessions, 'begin'>;
 }
 
@@ -56,7 +56,7 @@ async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<vo
   const id = containerId(asked);
   // Like the kubelet, set no content type on responses from here on.
   if (typeof id !== 'string') return answerUntyped(response, id);
-  // A request for stderr alone gets its headers together with the first data.
+  // The response to a request for stderr alone sends its headers together with the first data.
   if (asked.query.stream !== 'Stderr') response.flushHeaders?.();
   const end = asked.query.follow ? registerSession(parts, exchange, asked) : undefined;
   try {

@@ -10,7 +10,7 @@ const KIND_LENGTH = 9;
 const [BLANK, DOT, ZED, NINE, ZERO] = [0x20, 0x2e, 0x5a, 0x39, 0x30];
 const [FULL, PARTIAL] = [0x46, 0x50];
 const [STDOUT, STDERR] = [Buffer.from('stdout '), Buffer.from('stderr ')];
-/** Length of the usual header. Lines with other timestamps, streams or tags take the slow path. */
+/** Length of the most common header. Lines with other timestamps, streams or tags take the slow path. */
 const HEADER_LENGTH = TIME_LENGTH + 1 + KIND_LENGTH;
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -21,12 +21,16 @@ export class CriHeader {
   isPartial = false;
   /** Offset of the text. */
   textAt = 0;
-  /** The time for display and for comparison, if they differ from the bytes of the line. */
+  /** The time for display, if it differs from the bytes of the line. */
   #displayTime: string | undefined;
+  /** The time for comparison, if it differs from the bytes of the line. */
   #instant: string | undefined;
   #bytes = EMPTY;
   #at = 0;
-  /** The last valid second. Consecutive lines usually have the same second, so it is validated once. */
+  /**
+   * The last valid timestamp up to its seconds. Consecutive lines usually have the same second, which is then only
+   * validated once.
+   */
   readonly #second = Buffer.alloc(SECONDS_LENGTH);
 
   /** Reads the line between two offsets. Returns false if it is not in CRI format. */
@@ -47,14 +51,14 @@ export class CriHeader {
     return false;
   }
 
-  /** The time for display, including the blank after it. */
+  /** Returns the time for display, including the space after it. */
   time(): Buffer {
     return this.#displayTime === undefined
       ? this.#bytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)
       : Buffer.from(`${this.#displayTime} `);
   }
 
-  /** Releases the bytes of the last line. */
+  /** Drops the references to the bytes of the last line. */
   release(): void {
     this.#bytes = EMPTY;
   }

@@ -4,7 +4,7 @@ import { instantOf } from '../instant.ts';
 export interface DockerLine {
   readonly text: Buffer;
   readonly stream: string;
-  /** Time for comparison. Empty if the line has none, which sorts before all times. */
+  /** Time for comparison. Empty if the line has none, because an empty string sorts before all times. */
   readonly instant: string;
   /** Time for display. */
   readonly time: string;
@@ -13,7 +13,7 @@ export interface DockerLine {
 /** Go's zero time, for a line without a time. */
 const NO_TIME = '0001-01-01T00:00:00.000000000Z';
 
-/** Returns undefined if the line is not in this format. */
+/** Parses a line. Returns undefined if it is not in this format. */
 export function dockerLine(line: Buffer): DockerLine | undefined {
   const { log = '', stream = '', time } = fieldsOf(line) ?? { log: 0 };
   if (typeof log !== 'string' || typeof stream !== 'string') return undefined;
@@ -23,7 +23,7 @@ export function dockerLine(line: Buffer): DockerLine | undefined {
   return { text: Buffer.from(log), stream, instant, time: formatTime(time, instant) };
 }
 
-/** Formats with nine digits, in the original time zone. */
+/** Formats a time with nine fractional digits, in its original time zone. */
 function formatTime(time: string, instant: string): string {
   const zone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
   if (/^[Z+-](00:00)?$/.test(zone)) return `${instant}Z`;

@@ -12,8 +12,8 @@ export interface LogFile {
 }
 
 /**
- * Follows symlinks as long as they stay within the root directory of the path. Throws errors with the kubelet's
- * messages.
+ * Opens a log. Symlinks are followed as long as they stay within the root directory of the path. Throws errors with the
+ * kubelet's messages.
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
   const quotedPath = quoted(path);

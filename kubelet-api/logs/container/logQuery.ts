@@ -30,7 +30,7 @@ interface Numbers {
 const UNDECODABLE: Refusal = { status: 400, text: '{"message": "Unable to decode query."}' };
 const INVALID: Refusal = { status: 422, text: '{"message": "Invalid request."}' };
 
-/** `now` is in milliseconds since the epoch. */
+/** Parses the query, or returns the error response. `now` is in milliseconds since the epoch. */
 export function logQuery(params: URLSearchParams, now: number): LogQuery | Refusal {
   const numbers = numbersOf(params);
   const sinceTime = sinceTimeOf(params.get('sinceTime'));
@@ -52,13 +52,16 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
 
 export const isRefusal = (found: object): found is Refusal => 'status' in found;
 
-/** A parameter without a value counts as true (apimachinery, runtime/conversion.go). */
+/** Returns a boolean parameter. A parameter without a value counts as true (apimachinery, runtime/conversion.go). */
 function flag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** `tail` is the former name of `tailLines` and takes precedence. The value `all` means no limit. */
+/**
+ * Returns the numeric parameters. `tail` is the former name of `tailLines` and takes precedence. The value `all` means
+ * no limit.
+ */
 function numbersOf(params: URLSearchParams): Numbers | undefined {
   const tail = params.get('tail') || params.get('tailLines');
   const isAll = params.get('tail') === 'all';
@@ -79,7 +82,7 @@ function integer(value: string | null): bigint | undefined | 'bad' {
   return BigInt.asIntN(64, number) === number ? number : 'bad';
 }
 
-/** Older clients send `null` for no value. */
+/** Parses `sinceTime`. Older clients send `null` if it is unset. */
 function sinceTimeOf(value: string | null): string | undefined | 'bad' {
   if (value === null || value === '' || value === 'null') return undefined;
   return instantOf(value) ?? 'bad';

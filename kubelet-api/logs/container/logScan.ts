@@ -16,10 +16,10 @@ export interface ScanOptions {
 
 const NEWLINE = 10;
 /**
- * Maximum buffered length of a line in CRI format. Runtimes split lines at 16 KiB, and longer ones are output in parts.
+ * Maximum buffered length of a line in CRI format. Runtimes split lines at 16 KiB. A longer line is output in parts.
  */
 const MAX_CRI_LINE_BYTES = 20 * 1_024;
-/** Maximum length of a JSON line, which must be buffered completely. Longer lines are invalid. */
+/** Maximum length of a JSON line, which must be buffered completely. A longer line is treated as invalid. */
 const MAX_LINE_BYTES = 256 * 1_024;
 /** Number of bytes of an invalid line to include in the error. */
 const ERROR_EXCERPT_BYTES = 256;
@@ -31,7 +31,9 @@ export class LogScan {
   readonly #header = new CriHeader();
   #format: 'cri' | 'docker' | undefined;
   #rest = EMPTY;
-  /** State of a line that exceeds the buffer, i.e. whether the rest is output and whether its newline is. */
+  /**
+   * State of a line that exceeds the buffer, which determines whether the rest of the line and its newline are output.
+   */
   #longLine: { readonly counts: boolean; readonly isSelected: boolean; readonly isPartial: boolean } | undefined;
   #isNewLine = true;
   #linesLeft: number;
@@ -74,7 +76,7 @@ export class LogScan {
     return this.#out.output();
   }
 
-  /** Discards an unfinished line, because another file starts. */
+  /** Discards an unfinished line, because a new file starts. */
   restart(): void {
     this.#rest = EMPTY;
     this.#longLine = undefined;
@@ -157,7 +159,7 @@ function formatOf(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   throw new Error(`failed to get parse function: unsupported log format: ${excerpt}`);
 }
 
-/** Copies bytes to a buffer of their own, because a small buffer would retain its whole pool. */
+/** Copies bytes to a separate allocation, because a small pooled buffer would retain its whole pool. */
 function standaloneCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -3,11 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { readBytesAt } from '../../../host/logs/logBlocks.ts';
 
 const NEWLINE = 10;
-/** Size of the first read, which usually covers a few lines. Each further read doubles it up to the maximum. */
+/** Size of the first read, which usually covers a few lines. Each further read doubles the size up to the maximum. */
 const FIRST_READ_BYTES = 1_024;
 const MAX_READ_BYTES = 32 * 1_024;
 
-/** Returns the offset of the last `lines` lines. Only newlines count, so that an unfinished last line is additional. */
+/**
+ * Returns the offset of the last `lines` lines. Only newlines are counted, so an unfinished last line is returned in
+ * addition.
+ */
 export async function tailStart(handle: FileHandle, lines: number, signal: AbortSignal): Promise<number> {
   const { size } = await handle.stat();
   let [missing, length] = [lines + 1, FIRST_READ_BYTES];

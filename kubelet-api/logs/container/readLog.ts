@@ -16,7 +16,7 @@ export interface LogSource {
 
 export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
   readonly tailLines?: number | undefined;
-  /** Follows the log until the container has exited. */
+  /** If defined, the log is followed until the container has exited. */
   readonly follow?: FollowOptions | undefined;
   readonly pause: Pause;
   readonly signal: AbortSignal;
@@ -28,13 +28,13 @@ interface FollowOptions {
 }
 
 /**
- * Size of a block. The output of one block is the only long-lived memory of a reader. Over TLS a second, encrypted copy
- * exists.
+ * Size of a block. The output of one block is the only long-lived memory of a reader. With TLS, there is also an
+ * encrypted copy.
  */
 const BLOCK_BYTES = 16 * 1_024;
 /** Size of a read-ahead. Larger reads reduce the number of calls to the thread pool. */
 const READ_AHEAD_BYTES = 256 * 1_024;
-/** Lifetime of a read-ahead, in milliseconds. Its data is read again if the client is slower. */
+/** Lifetime of a read-ahead, in milliseconds. If the client is slower, the data is read again. */
 const READ_AHEAD_TTL_MS = 100;
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -43,7 +43,7 @@ const BLOCK_POOL = new BufferPool(BLOCK_BYTES, 8);
 const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
 
 /**
- * Yields the text of a log in parts, each of which is valid until the next one is requested. Throws errors with the
+ * Yields the text of a log in parts. Each part is only valid until the next one is requested. Throws errors with the
  * kubelet's messages. Rotated files are not read, unlike in `statelet logs`.
  */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
@@ -61,7 +61,7 @@ class LogReader {
   readonly #scan: LogScan;
   #file: LogFile;
   #at = 0;
-  /** Bytes from `#at` on that have been read already. */
+  /** Bytes at offset `#at` that have already been read. */
   #ahead = EMPTY;
   /** The buffer of the read-ahead, if there is one. */
   #readAheadBuffer: Buffer | undefined;
@@ -137,7 +137,7 @@ class LogReader {
     }
   }
 
-  /** Returns undefined if too many readers use read-aheads. */
+  /** Returns a buffer for a read-ahead, or undefined if too many readers use one. */
   #takeReadAhead(): Buffer | undefined {
     if (this.#readAheadBuffer !== undefined) return this.#readAheadBuffer;
     this.#readAheadBuffer = READ_AHEAD_POOL.takeIfAvailable();
@@ -176,7 +176,7 @@ class LogReader {
         const isLast = hasEnded;
         yield* this.#toEnd();
         if (!this.#isOver() && (await isReplaced(this.#file))) {
-          // Read what was written before the file was renamed.
+          // Read the data that was written before the file was renamed.
           yield* this.#toEnd();
           if (await this.#reopen()) continue;
         }

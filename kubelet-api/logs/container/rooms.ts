@@ -5,13 +5,13 @@ export class BufferPool {
   readonly #free: Buffer[] = [];
   #inUse = 0;
 
-  /** `most` is the number of buffers to retain, and the maximum for `takeKept`. */
+  /** `most` is the number of buffers to retain, and the number in use from which `takeIfAvailable` returns none. */
   constructor(size: number, most: number) {
     this.#size = size;
     this.#maxRetained = most;
   }
 
-  /** Returns undefined if the maximum number of buffers is in use. */
+  /** Returns a buffer, or undefined if the maximum number of buffers is in use. */
   takeIfAvailable(): Buffer | undefined {
     return this.#inUse < this.#maxRetained ? this.take() : undefined;
   }

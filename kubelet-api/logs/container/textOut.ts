@@ -34,7 +34,7 @@ export class TextOut {
     return this.#remainingBytes <= 0;
   }
 
-  /** Returns the output since `begin`, which the next `begin` overwrites. */
+  /** Returns the output since `begin`. The next `begin` overwrites it. */
   output(): Buffer | undefined {
     return this.#length === 0 ? undefined : this.#bytes.subarray(0, this.#length);
   }

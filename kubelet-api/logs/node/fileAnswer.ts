@@ -36,7 +36,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Sends a file or one range of it. A request for several ranges gets the whole file. */
+/** Sends a file or one range of it. The response to a request for several ranges is the whole file. */
 export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<void> {
   const { response, request } = exchange;
   const { size, mtime } = file.stats;
@@ -67,13 +67,13 @@ export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<
   else response.destroy();
 }
 
-/** Whether a file is not newer than the client's copy, with a resolution of one second. */
+/** Whether a file is not newer than the client's copy, compared with a resolution of one second. */
 export function isUnmodified(since: string | undefined, mtime: Date): boolean {
   const sinceTime = since === undefined ? Number.NaN : Date.parse(since);
   return Math.floor(mtime.getTime() / 1_000) * 1_000 <= sinceTime;
 }
 
-/** Returns undefined for the whole file, or an error message for an invalid range. */
+/** Parses a Range header. Returns undefined for the whole file, or an error message for an invalid range. */
 function parseRange(header: string | undefined, size: number): Range | undefined | string {
   if (header === undefined || header === '') return undefined;
   const [, first = '', last = ''] = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/.exec(header) ?? [];

@@ -1,4 +1,4 @@
-/** Serves the files of a directory like Go's http.FileServer. Reveals nothing outside of the directory. */
+/** Serves the files of a directory like Go's http.FileServer. Files outside of the directory are not accessible. */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
@@ -52,7 +52,7 @@ async function answerWith(root: string, { path, clean, found }: Found, exchange:
 
 /** Opens a file below a directory, or returns the status code of the error. */
 async function openIn(root: string, path: string): Promise<OpenedFile | number> {
-  // No file name contains NUL.
+  // A path with NUL cannot exist.
   if (path.includes('\0')) return 404;
   try {
     return await openInside(root, path);
@@ -112,7 +112,7 @@ const ENTITIES = new Map([
   ["'", '&#39;'],
 ]);
 
-/** Escapes the bytes of a name for HTML. They need not be UTF-8. */
+/** Escapes the bytes of a name for HTML. The bytes need not be UTF-8. */
 const escapedText = (name: Buffer): Buffer =>
   Buffer.from(
     name.toString('latin1').replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? ''),

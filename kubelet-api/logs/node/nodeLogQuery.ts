@@ -24,7 +24,7 @@ const MOST_LINES = 100_000;
 const LONGEST_NAME = 256;
 const MOST_SERVICES = 4;
 
-/** Returns undefined if the request has no parameters. */
+/** Parses a query. Returns undefined if the request has no parameters. */
 export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | undefined {
   const problems: string[] = [];
   const queries = params.getAll('query');
@@ -95,8 +95,8 @@ function optionProblems({ since, until, boot, tailLines, pattern }: NodeLogOptio
 }
 
 /**
- * Checks the pattern as a JavaScript expression, which is similar to Go's. As with a kubelet, journalctl has the final
- * say.
+ * Checks the pattern as a JavaScript regular expression, whose syntax is similar to Go's. As with a kubelet, journalctl
+ * may still reject it.
  */
 function badPattern(pattern: string): string | undefined {
   const own = pattern.replaceAll(/\(\?[imsU]+(-[imsU]+)?\)/g, '').replaceAll('(?P<', '(?<');

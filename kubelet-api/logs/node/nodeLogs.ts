@@ -78,7 +78,10 @@ async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, sign
   }
 }
 
-/** Passes each value in the same argument as its flag, so that no value can act as a flag. */
+/**
+ * Returns the arguments of journalctl. Each value is in the same argument as its flag, because a separate value could
+ * act as a flag.
+ */
 function journalArguments({ services, options }: NodeLogQuery): string[] {
   const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;
   return [
@@ -94,7 +97,7 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
   ];
 }
 
-/** Formats with whole seconds, like the kubelet. */
+/** Formats a time with whole seconds, like the kubelet. */
 const journalTime = (moment: string): string => `${moment.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Reads the first existing log file of a service. */

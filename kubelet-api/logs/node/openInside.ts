@@ -6,7 +6,7 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import { openWithin } from '../../../host/files/safeOpen.ts';
 
 export interface OpenedFile {
-  /** The caller closes it. It is readable for regular files only. */
+  /** A handle that the caller must close. Only the handle of a regular file is readable. */
   readonly handle: FileHandle;
   readonly kind: 'file' | 'directory' | 'other';
   readonly stats: Stats;
@@ -17,8 +17,8 @@ export interface OpenedFile {
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * Opens only regular files for reading, because opening a pipe can block and opening a device can have side effects.
- * Errors reveal nothing about files outside of the directory.
+ * Opens a file below a directory. Only regular files are opened for reading, because opening a pipe can block and
+ * opening a device can have side effects. Errors reveal nothing about files outside of the directory.
  */
 export async function openInside(root: string, subPath: string): Promise<OpenedFile> {
   const opened = await openWithin(root, subPath, { make: false }).catch((cause: unknown) => {

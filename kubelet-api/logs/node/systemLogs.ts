@@ -1,4 +1,6 @@
-/** GET /logs/: the node's own logs as files, and through queries if they are enabled (kubelet: kubelet.go, Run). */
+/**
+ * Serves GET /logs/: the node's own logs as files and, if enabled, as results of queries (kubelet: kubelet.go, Run).
+ */
 import { sendError } from '../../answers.ts';
 import type { Exchange, Route } from '../../exchange.ts';
 import { isRefusal } from '../container/logQuery.ts';

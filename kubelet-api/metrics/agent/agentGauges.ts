@@ -1,4 +1,7 @@
-/** Metrics that a kubelet does not have: actors by state, the limiters, stream sessions, the event loop, the flight recorder. */
+/**
+ * Registers gauges that a kubelet does not have: actors by state, limiters, stream sessions, event loop, and flight
+ * recorder.
+ */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
@@ -68,14 +71,17 @@ function sessionGauge(registry: Registry, { sessions }: AgentGaugesParts): () =>
   };
 }
 
-/** A shorter interval would wake up an idle agent too often. */
+/** Interval between samples of the event loop's delay. A shorter interval would wake up an idle agent too often. */
 const SAMPLE_INTERVAL_MS = 100;
-/** A second scraper within this time sees the same quantiles instead of starting a new window. */
+/**
+ * Minimum duration of a window of quantiles. A second scraper within this time receives the same quantiles instead of
+ * starting a new window.
+ */
 const MIN_WINDOW_MS = 10_000;
 const QUANTILES = [0.5, 0.99, 1];
 const NANO = 1e-9;
 
-/** Registers the metrics of the event loop. The delay is measured from the first scrape on. */
+/** Registers the metrics of the event loop. Measuring the delay starts with the first scrape. */
 function eventLoopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
   const delay = registry.gauge(
     plain('statelet_event_loop_delay_seconds', 'Quantiles of the event loop delay since about the last scrape.', [

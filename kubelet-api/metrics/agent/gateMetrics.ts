@@ -1,4 +1,6 @@
-/** The metric of feature gates (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`). */
+/**
+ * Registers the metric of feature gates (`staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go`).
+ */
 import { beta, type Registry } from '../registry.ts';
 
 export interface FeatureGate {
@@ -7,7 +9,9 @@ export interface FeatureGate {
   readonly isEnabled: boolean;
 }
 
-/** Registers the gates that take effect on this node. Other gates have their Kubernetes default or no effect. */
+/**
+ * Registers the gates that take effect on this node. Other gates have their Kubernetes default or have no effect here.
+ */
 export function gateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
   const enabled = registry.gauge(
     beta('kubernetes_feature_enabled', 'Whether a feature gate is enabled.', ['name', 'stage']),

@@ -1,4 +1,4 @@
-/** Results of the checks behind `/healthz` (`component-base/metrics/prometheus/slis/metrics.go`). */
+/** Counts the results of the checks behind `/healthz` (`component-base/metrics/prometheus/slis/metrics.go`). */
 import type { CheckListener } from '../../listener/health.ts';
 import { type Registry, stable } from '../registry.ts';
 

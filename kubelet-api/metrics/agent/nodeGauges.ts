@@ -1,4 +1,7 @@
-/** Gauges of the node's pods, containers and volumes, computed at each scrape, with the kubelet's names. */
+/**
+ * Registers the gauges of the node's pods, containers and volumes, which have the kubelet's names and are computed at
+ * each scrape.
+ */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
@@ -37,7 +40,7 @@ function constantGauges(registry: Registry, { nodeName, cgroupVersion, version }
   const provider = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
     'provider',
   ]);
-  // The cgroups are read by this process itself, as cAdvisor in a kubelet does.
+  // This process reads the cgroups itself, like cAdvisor in a kubelet.
   registry.gauge(provider).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
@@ -51,7 +54,7 @@ function constantGauges(registry: Registry, { nodeName, cgroupVersion, version }
     'compiler',
     'platform',
   ];
-  // The values about Go and the build stay empty: this is not a Go program.
+  // The values about Go and the build stay empty, because this is not a Go program.
   const values = [major, minor, version.kubelet, '', '', '', '', '', version.platform];
   registry
     .gauge(beta('kubernetes_build_info', 'The Kubernetes version that the node implements, with the value 1.', labels))
@@ -61,7 +64,7 @@ function constantGauges(registry: Registry, { nodeName, cgroupVersion, version }
 const flagLabel = (is: boolean): string => (is ? 'true' : '');
 const LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 
-/** Counts like `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/pleg/generic.go`. */
+/** Counts pods and containers like `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/pleg/generic.go`. */
 function podGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: NodeCounts) => void {
   const gauge = (name: string, help: string, labels?: readonly string[]) => registry.gauge(alpha(name, help, labels));
   const running = gauge('kubelet_running_pods', 'Pods with a ready sandbox at the last relist.');
@@ -89,7 +92,7 @@ function podGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: Nod
   };
 }
 
-/** Like the kubelet, omits a state until it has occurred. */
+/** Sets the count of a state. Like the kubelet, omits a state until it has occurred. */
 function setIfSeen(gauge: Gauge, label: string, count: number | undefined): void {
   if (count !== undefined || gauge.has([label])) gauge.set([label], count ?? 0);
 }
@@ -101,7 +104,7 @@ function setWorking(gauge: Gauge, lifecycle: CountedPod['lifecycle'], isStatic: 
   gauge.set([lifecycle, 'orphan', flagLabel(isStatic)], matching.length - wanted);
 }
 
-/** Counts like `pkg/kubelet/volumemanager/metrics/metrics.go`. */
+/** Counts volumes like `pkg/kubelet/volumemanager/metrics/metrics.go`. */
 function volumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: readonly CountedPod[]) => void {
   const labels = ['plugin_name', 'state'];
   const total = registry.gauge(alpha('volume_manager_total_volumes', 'Volumes, wanted and mounted.', labels));

@@ -1,6 +1,6 @@
 /**
- * The metrics of a node. Counters and histograms are updated by observers from the start of the node; gauges are computed at
- * each scrape.
+ * Assembles the metrics of a node. Observers update counters and histograms from the start of the node. Gauges are
+ * computed at each scrape.
  */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
@@ -52,7 +52,7 @@ export interface NodeMetrics {
   readonly providers: ProviderObserver;
   readonly access: AccessObserver;
   readonly podResources: PodResourcesListener;
-  /** Connects the created node. Must be called before it starts. */
+  /** Connects the created node. Must be called before the node starts. */
   start(agent: NodeAgent, details: NodeDetails): void;
   /** Registers the gauge of log usage. Must be called at most once. */
   addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
@@ -159,7 +159,7 @@ function podObservers(
       if (!change.removed) return;
       probes.forget(change.uid);
       calls.forget(change.uid);
-      // The data must not accumulate when nothing scrapes.
+      // Also drop the data here, because it must not accumulate if nothing scrapes the metrics.
       sweep();
     },
     sweep,

@@ -1,4 +1,4 @@
-/** Durations of the start of a node that is new in its cluster (`pkg/kubelet/util/node_startup_latency_tracker.go`). */
+/** Measures the start of a node that is new in its cluster (`pkg/kubelet/util/node_startup_latency_tracker.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import { alpha, type Registry } from '../registry.ts';
 import { processStartSeconds } from './processMetrics.ts';
@@ -10,7 +10,7 @@ interface StartupParts {
   readonly bootedAt: () => number | undefined;
 }
 
-/** Creates the listener for outcomes of ports. As in a kubelet, all values stay 0 on a node that was registered before. */
+/** Creates the listener for port outcomes. As in a kubelet, all values stay 0 on a node that was registered before. */
 export function nodeStartup(registry: Registry, { now, bootedAt }: StartupParts): (answer: PortOutcome) => void {
   const gauge = (name: string, help: string) => registry.gauge(alpha(`kubelet_node_startup_${name}`, help));
   const preKubelet = gauge('pre_kubelet_duration_seconds', 'Time from the boot of the host to the start of the agent.');

@@ -1,4 +1,4 @@
-/** The `process_*` metrics that every Prometheus client library has. */
+/** Registers the `process_*` metrics that every Prometheus client library provides. */
 import { readdir, readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { alpha, plain, type Registry } from '../registry.ts';
@@ -63,8 +63,8 @@ function limitOf(limits: string, name: string): number {
 }
 
 /**
- * Parses an IP counter from `/proc/net/netstat`, whose lines come in pairs of names and values. Undefined if the kernel does
- * not have the counter, in which case Prometheus' Go client omits the metric.
+ * Parses an IP counter from `/proc/net/netstat`, whose lines are pairs of names and values. Returns undefined if the
+ * kernel does not provide the counter, in which case Prometheus' Go client omits the metric.
  */
 function ipCounter(netstat: string, name: string): number | undefined {
   const [names = [], values = []] = netstat
@@ -77,7 +77,10 @@ function ipCounter(netstat: string, name: string): number | undefined {
 
 const START_TIME_HELP = 'Start time of the process, in seconds since the epoch.';
 
-/** Registers the start time of the process. Each path has it, because it is when the counters started at 0. */
+/**
+ * Registers the start time of the process. Each metrics path includes it, because it is the time at which all counters
+ * started at 0.
+ */
 export function startGauge(registry: Registry): void {
   const gauge = registry.gauge(alpha('process_start_time_seconds', START_TIME_HELP, []));
   registry.collect(() => gauge.set([], processStartSeconds()));

@@ -1,4 +1,4 @@
-/** Metrics derived from `ServiceAction`. */
+/** Derives metrics from `ServiceAction`. */
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
@@ -22,7 +22,7 @@ export function serviceActionMetrics(registry: Registry): (action: ServiceAction
       case 'runtimeEventReceived':
         return latency.observe([], action.latencyMs / 1_000);
       case 'volumeMeasured':
-        // All volumes are directory trees, whose usage a kubelet measures as `du` does (`pkg/volume/util/fs/fs.go`).
+        // All volumes are directory trees, whose usage a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
       case 'pullChecked':
         return checks.add([action.result]);
@@ -33,7 +33,10 @@ export function serviceActionMetrics(registry: Registry): (action: ServiceAction
   };
 }
 
-/** Registers the families of `pkg/kubelet/pleg/evented.go`. A kubelet has values only with the feature gate EventedPLEG. */
+/**
+ * Registers the families of `pkg/kubelet/pleg/evented.go`. A kubelet only reports values with the feature gate
+ * EventedPLEG.
+ */
 function eventStreamFamilies({ counter, histogram }: Registry) {
   const options = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);
   return {

@@ -1,4 +1,4 @@
-/** `/metrics/cadvisor`: the usage of each cgroup, in the form that Prometheus rules for Kubernetes expect. */
+/** Serves `/metrics/cadvisor`: the usage of each cgroup, in the form that Prometheus rules for Kubernetes expect. */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
@@ -51,7 +51,10 @@ export function cadvisorRoute(parts: CadvisorParts): Route {
 
 type Chunks = readonly Buffer[];
 
-/** Caches the exposition of the last sample for all scrapers. Weak references let it go when memory is needed. */
+/**
+ * Caches the exposition of the last sample for all scrapers. Weak references allow a garbage collection to free the
+ * exposition.
+ */
 class ExpositionCache {
   readonly #parts: CadvisorParts;
   #last: { readonly sample: WeakRef<NodeSample>; readonly chunks: WeakRef<Promise<Chunks>> } | undefined;
@@ -67,14 +70,17 @@ class ExpositionCache {
     const chunks = this.#build(sample, new AbortController().signal);
     const entry = { sample: new WeakRef(sample), chunks: new WeakRef(chunks) };
     this.#last = entry;
-    // The next scrape retries after a failure.
+    // Drop a failed exposition, which makes the next scrape retry.
     chunks.catch(() => {
       if (this.#last === entry) this.#last = undefined;
     });
     return chunks;
   }
 
-  /** `signal` is not the first scraper's, because other scrapers may wait for the same result. */
+  /**
+   * Builds the exposition. `signal` must not be that of the first scraper, because other scrapers may wait for the same
+   * result.
+   */
   async #build(sample: NodeSample, signal: AbortSignal): Promise<Chunks> {
     const host = await this.#parts.host(signal);
     const { memoryBytes, swapBytes } = host.machine;
@@ -106,7 +112,10 @@ class ExpositionCache {
   }
 }
 
-/** Returns the families sorted by name, like a registry of Prometheus' library. `now` is in milliseconds since the epoch. */
+/**
+ * Returns the families sorted by name, like a registry of Prometheus' Go library. `now` is in milliseconds since the
+ * epoch.
+ */
 function cadvisorFamilies(
   rows: readonly Row[],
   { machine, nameDevice }: Pick<CadvisorHost, 'machine' | 'nameDevice'>,

@@ -1,4 +1,7 @@
-/** The metrics of block devices, file systems and network interfaces, with cAdvisor's names (its `metrics/prometheus.go`). */
+/**
+ * Defines the metrics of block devices, file systems and network interfaces, with cAdvisor's names
+ * (`metrics/prometheus.go` of cAdvisor).
+ */
 import type { DeviceUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { DiskIo } from '../../../host/usage/disks.ts';
 import type { InterfaceUsage } from '../../../host/usage/netDev.ts';
@@ -19,7 +22,7 @@ const deviceIo =
     ...(readDisk === undefined ? [] : diskIoValues(readDisk)(withoutCountedDisks(row, nameOf))),
   ];
 
-/** Removes the disks that the node's own cgroup counts already. */
+/** Removes the disks whose I/O the node's root cgroup already includes. */
 function withoutCountedDisks({ usage, disks, ...row }: Row, nameOf: NameDevice): Row {
   const counted = new Set(usage.io?.map(nameOf));
   return { ...row, usage, disks: disks?.filter(({ device }) => !counted.has(device)) };
@@ -40,7 +43,7 @@ const blkio =
       }));
     });
 
-/** Reads a value of each of the node's file systems. Only the row of the node has any. */
+/** Reads a value of each of the node's file systems. Only the node's row has file systems. */
 const diskValues =
   (read: (disk: DiskUsage) => number) =>
   ({ disks = [] }: Row): readonly LabelledValue[] =>

@@ -1,4 +1,4 @@
-/** The metrics of the host, with cAdvisor's names (its `metrics/prometheus_machine.go`). */
+/** Defines the metrics of the host, with cAdvisor's names (`metrics/prometheus_machine.go` of cAdvisor). */
 import { type Family, labelText } from '../exposition.ts';
 
 export interface Machine {

@@ -1,4 +1,4 @@
-/** The definition of a metric of `/metrics/cadvisor`. */
+/** Defines the form of the metrics of `/metrics/cadvisor`. */
 import type { Family, Sample } from '../exposition.ts';
 import { type Label, type Row, withLabels } from './row.ts';
 
@@ -53,7 +53,7 @@ function* samplesOf({ read, timestampOf }: Metric, rows: readonly Row[]): Genera
 const NS_PER_SECOND = 1e9;
 const US_PER_SECOND = 1e6;
 
-/** Returns 0 for a value that the kernel does not have, like cAdvisor. */
+/** Converts nanoseconds to seconds. Like cAdvisor, returns 0 for a value that the kernel does not provide. */
 export const nsToSeconds = (ns: number | undefined): number => (ns ?? 0) / NS_PER_SECOND;
 
 export const usToSeconds = (us: number | undefined): number => (us ?? 0) / US_PER_SECOND;

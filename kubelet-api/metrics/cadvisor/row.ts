@@ -1,4 +1,7 @@
-/** A cgroup in `/metrics/cadvisor`: the node's, that of a group of pods, a pod's, a sandbox's or a container's. */
+/**
+ * Defines the rows of `/metrics/cadvisor`, i.e. the cgroups of the node, a group of pods, a pod, a sandbox or a
+ * container.
+ */
 import type { CgroupUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { OpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { DiskIo } from '../../../host/usage/disks.ts';
@@ -6,17 +9,17 @@ import type { InterfaceUsage } from '../../../host/usage/netDev.ts';
 import { labelText } from '../exposition.ts';
 
 export interface Row {
-  /** Sorted by name. */
+  /** The row's labels, sorted by name. */
   readonly labels: readonly Label[];
   /** The formatted `labels`. */
   readonly labelText: string;
   readonly usage: CgroupUsage;
   /** Milliseconds since the epoch. */
   readonly createdAt?: number | undefined;
-  /** Only for the node and for sandboxes, because the containers of a pod share the network of its sandbox. */
+  /** Present only for the node and for sandboxes, because the containers of a pod share the network of its sandbox. */
   readonly network?: { readonly readAt: number; readonly interfaces: readonly InterfaceUsage[] } | undefined;
   readonly files?: OpenFiles | undefined;
-  /** Only for the node. */
+  /** Present only for the node. */
   readonly disks?: readonly DiskUsage[] | undefined;
 }
 
@@ -32,7 +35,10 @@ export interface DiskUsage {
   readonly io?: DiskIo | undefined;
 }
 
-/** The owner of a row. Undefined fields become empty labels (`containerPrometheusLabelsFunc` in `pkg/kubelet/server/server.go`). */
+/**
+ * The labels that identify a row's cgroup. Undefined fields become empty labels (`containerPrometheusLabelsFunc` in
+ * `pkg/kubelet/server/server.go`).
+ */
 export interface RowIdentity {
   /** The cgroup's path. */
   readonly id: string;

@@ -1,4 +1,7 @@
-/** Builds the rows of `/metrics/cadvisor`: the node, the parents of pod cgroups, and each pod with its sandbox and containers. */
+/**
+ * Builds the rows of `/metrics/cadvisor`: the node, the parents of pod cgroups, and each pod with its sandbox and
+ * containers.
+ */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
 import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
@@ -19,7 +22,7 @@ export interface RowParts {
   readonly imageNames: ReadonlyMap<string, string>;
 }
 
-/** Counting the open files of this many pods takes about a millisecond. */
+/** Number of pods to process before yielding to the event loop. Counting their open files takes about a millisecond. */
 const PODS_PER_TURN = 8;
 
 export async function rowsOf(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {

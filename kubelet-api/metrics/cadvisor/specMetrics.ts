@@ -1,4 +1,6 @@
-/** The metrics of a cgroup's limits and creation time, with cAdvisor's names. They have no timestamps. */
+/**
+ * Defines the metrics of a cgroup's limits and creation time, with cAdvisor's names. Their samples have no timestamps.
+ */
 import type { CpuUsage, MemoryLimits } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import { gauge, type Metric } from './metric.ts';
 
@@ -7,7 +9,7 @@ const UNTIMED = { timestampOf: null };
 const cpu = (name: string, help: string, read: (cpu: CpuUsage) => number | undefined): Metric =>
   gauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), UNTIMED);
 
-/** The value is 0 without a limit. */
+/** Defines a metric of a memory limit. Its value is 0 if there is no limit. */
 const memory = (name: string, help: string, read: (limits: MemoryLimits) => number | undefined): Metric =>
   gauge(
     `container_spec_memory_${name}_bytes`,
@@ -19,7 +21,7 @@ const memory = (name: string, help: string, read: (limits: MemoryLimits) => numb
 const MS_PER_SECOND = 1_000;
 const wholeSeconds = (ms: number): number => Math.trunc(ms / MS_PER_SECOND);
 
-/** `now` is in milliseconds since the epoch. */
+/** Returns the metrics. `now` is in milliseconds since the epoch. */
 export const specMetrics = (now: number): readonly Metric[] => [
   gauge(
     'container_start_time_seconds',
@@ -36,6 +38,6 @@ export const specMetrics = (now: number): readonly Metric[] => [
   gauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
     timestampOf: () => now,
   }),
-  // CRI has no health checks like Docker's. -1 means none.
+  // The CRI has no health checks like Docker's. -1 means that there is none.
   gauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -1,4 +1,7 @@
-/** The metrics of CPU, memory, processes and pressure, with cAdvisor's names (its `metrics/prometheus.go`). */
+/**
+ * Defines the metrics of CPU, memory, processes and pressure, with cAdvisor's names (`metrics/prometheus.go` of
+ * cAdvisor).
+ */
 import type { CpuUsage, MemoryUsage, Pressure } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import { counter, gauge, type LabelledValue, type Metric, nsToSeconds, usToSeconds } from './metric.ts';
 import type { Row } from './row.ts';
@@ -6,7 +9,7 @@ import type { Row } from './row.ts';
 const cpu = (read: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
   row.usage.cpu === undefined ? undefined : read(row.usage.cpu);
 
-/** Undefined for a cgroup without a CPU quota. */
+/** Reads a throttling value, which is undefined for a cgroup without a CPU quota. */
 const throttling = (read: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? read(usage) : undefined));
 
 const CPU: readonly Metric[] = [
@@ -46,7 +49,7 @@ const CPU: readonly Metric[] = [
   ),
 ];
 
-/** Counts that the kernel does not have are 0, as in cAdvisor. */
+/** Reads a memory value. Like in cAdvisor, a count that the kernel does not provide is 0. */
 const memory = (read: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
   row.usage.memory === undefined ? undefined : (read(row.usage.memory) ?? 0);
 
@@ -131,7 +134,7 @@ const MEMORY: readonly Metric[] = [
   ),
 ];
 
-/** Values are 0 without a limit, and for counts that the cgroup does not have, e.g. the root. */
+/** A value is 0 if there is no limit, or if the cgroup does not provide the count, e.g. the root cgroup. */
 const PROCESSES: readonly Metric[] = [
   gauge(
     'container_processes',
@@ -158,7 +161,10 @@ const PROCESSES: readonly Metric[] = [
   ),
 ];
 
-/** In the kernel's terms, `some` tasks wait and `full` is a stall of all tasks. */
+/**
+ * Reads a pressure value. In the kernel's terms, `some` means that some tasks are stalled, and `full` that all tasks
+ * are.
+ */
 function pressureOf(resource: 'cpu' | 'memory' | 'io', kind: keyof Pressure) {
   return ({ usage: { pressure } }: Row) => pressure && usToSeconds(pressure[resource]?.[kind].totalUs);
 }

@@ -1,4 +1,4 @@
-/** The families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
+/** Defines the metric families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
 import { DEFAULT_BUCKETS, POD_START_BUCKETS, PULL_BUCKETS, STATUS_SYNC_BUCKETS } from '../buckets.ts';
 import { alpha, beta, internal, type Registry } from '../registry.ts';
 

@@ -1,9 +1,10 @@
 /**
- * Metrics of the starts, syncs and terminations of pods, from the states of their actors and their published statuses.
+ * Measures the starts, syncs and terminations of pods, based on the states of their actors and their published
+ * statuses.
  *
- * A kubelet's pod worker has operations, to which the actors' work is mapped. `create` lasts from the start of admission
- * until the first containers are started or have failed to start. `sync` is each later launch of a container, `update` the
- * resize of a running container, and `kill` the termination of a pod.
+ * The actors' work is mapped to the operations of a kubelet's pod worker. `create` lasts from the start of admission
+ * until the first containers are started or have failed to start. `sync` is each later launch of a container, `update`
+ * the resize of a running container, and `kill` the termination of a pod.
  */
 import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';

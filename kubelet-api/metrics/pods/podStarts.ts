@@ -1,4 +1,4 @@
-/** Durations of pod starts, and the label of a rejection. */
+/** Computes the durations of pod starts and the label of a rejection. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { initMs } from './statusChanges.ts';
@@ -14,16 +14,22 @@ export function pullMs(pulls: TrackedPod['pulls']): number {
   return totalMs;
 }
 
-/** Types of volumes that do not outlive their pod (`isStatefulPod` in `pkg/kubelet/util/pod_startup_latency_tracker.go`). */
+/**
+ * Types of volumes that do not outlive their pod (`isStatefulPod` in
+ * `pkg/kubelet/util/pod_startup_latency_tracker.go`).
+ */
 const EPHEMERAL_VOLUMES = ['secret', 'configMap', 'downwardAPI', 'emptyDir', 'projected'];
 
 export interface StartTimes {
   readonly totalMs: number;
-  /** Undefined if the pod has a volume that outlives it. */
+  /** Duration for the service level indicator. Undefined if the pod has a volume that outlives it. */
   readonly sliMs?: number;
 }
 
-/** Measures the start from the creation timestamp of the API server. Undefined for a pod without one, e.g. a static pod. */
+/**
+ * Measures a pod's start from the creation timestamp of the API server. Returns undefined for a pod without this
+ * timestamp, e.g. a static pod.
+ */
 export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: number): StartTimes | undefined {
   const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
   if (isStaticPod(pod) || Number.isNaN(createdAt)) return undefined;
@@ -35,7 +41,7 @@ export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: 
   return { totalMs, ...(hasOnlyEphemeralVolumes ? { sliMs: Math.max(0, totalMs - excludedMs) } : {}) };
 }
 
-/** Reasons that are labels themselves (`admissionRejectionReasons` in `pkg/kubelet/kubelet.go`). */
+/** Rejection reasons that are used as labels (`admissionRejectionReasons` in `pkg/kubelet/kubelet.go`). */
 const LABELLED_REASONS: readonly string[] = [
   'AppArmor',
   'PodOSSelectorNodeLabelDoesNotMatch',
@@ -60,7 +66,7 @@ const LABELLED_REASONS: readonly string[] = [
   'VolumeAttachmentLimitExceeded',
 ];
 
-/** Groups other reasons, because extended resources can have arbitrary names. */
+/** Returns the label of a rejection. Other reasons are grouped, because extended resources can have arbitrary names. */
 export function rejectionLabel(reason: string): string {
   if (LABELLED_REASONS.includes(reason)) return reason;
   return reason.startsWith('OutOf') ? 'OutOfExtendedResources' : 'Other';

@@ -1,4 +1,4 @@
-/** Probe attempts by container (`pkg/kubelet/prober`). The series of a pod are removed with the pod. */
+/** Counts probe attempts by container (`pkg/kubelet/prober`). The series of a pod are removed with the pod. */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import type { ProbeResult } from '../../../machines/shared/ports.ts';
@@ -43,7 +43,7 @@ export class ProbeMetrics {
     );
   }
 
-  /** Called after an attempt of a probe. */
+  /** Called after each probe attempt. */
   tried({ input, output }: Extract<PortOutcome, { readonly port: 'runProbe' }>): void {
     const { uid, name, namespace } = input.pod.metadata;
     // A result that arrives after its pod was removed would create a series that is never removed.

@@ -1,4 +1,4 @@
-/** Metrics of in-place pod resizes (`pkg/kubelet/metrics/metrics.go`). */
+/** Measures in-place pod resizes (`pkg/kubelet/metrics/metrics.go`). */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
@@ -17,14 +17,17 @@ const REQUIREMENTS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof resizeFamilies>;
-  /** The duration so far of the resize in progress of each pod, in milliseconds, by the UID of the pod. */
+  /** The duration so far of each pod's resize in progress, in milliseconds, by pod UID. */
   readonly #durations = new Map<string, number>();
 
   constructor(registry: Registry) {
     this.#families = resizeFamilies(registry);
   }
 
-  /** Counts the resource amounts that an update of a pod changes (`recordContainerResizeOperations` in `pkg/kubelet/kubelet.go`). */
+  /**
+   * Counts the resource amounts that a pod update changes (`recordContainerResizeOperations` in
+   * `pkg/kubelet/kubelet.go`).
+   */
   updated(before: PodSpec, after: PodSpec): void {
     const resourcesBefore = new Map(resizable(before).map(({ name, resources = {} }) => [name, resources]));
     for (const { name, resources = {} } of resizable(after)) {
@@ -39,7 +42,9 @@ export class ResizeMetrics {
     }
   }
 
-  /** Counts a resize that became infeasible. It counts again after a restart of the agent, as in a kubelet. */
+  /**
+   * Counts a resize that became infeasible. As in a kubelet, the resize is counted again after a restart of the agent.
+   */
   statusChanged(before: PodStatus | undefined, now: PodStatus): void {
     const pending = pendingOf(now);
     if (pending?.reason !== 'Infeasible' || isSameVerdict(pendingOf(before), pending)) return;
@@ -50,7 +55,7 @@ export class ResizeMetrics {
     this.#families.deferredAccepted.add([trigger]);
   }
 
-  /** Called after an attempt to resize a container. The time counts towards the resize of its pod. */
+  /** Called after an attempt to resize a container. The time counts towards the resize of the container's pod. */
   containerResized(uid: string, ms: number, failed: boolean): void {
     this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
     if (failed) this.#observe(uid, false);
@@ -98,7 +103,10 @@ const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): bool
 const resizable = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
 
-/** Returns the kubelet's name for the change of an amount, or undefined if it is unchanged (`resizeOperationForResources`). */
+/**
+ * Returns the kubelet's name for a change of an amount, or undefined if the amount is unchanged
+ * (`resizeOperationForResources`).
+ */
 function operationOf(
   before: SpecResources,
   after: SpecResources,

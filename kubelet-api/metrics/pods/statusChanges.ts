@@ -1,4 +1,4 @@
-/** Facts about starts and terminations, derived from pod statuses. */
+/** Derives starts and terminations of containers from pod statuses. */
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 
 /** The kubelet's label value for each list of containers of a pod. */
@@ -24,9 +24,10 @@ const terminationsIn = ({ state, lastState }: ContainerStatus): ContainerStateTe
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * Returns the terminations that the status `now` shows and `before` did not. A kubelet counts those in the present state
- * (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last state, because the container
- * is in its back-off. Terminations before `since` (milliseconds since the epoch) were counted by a previous agent.
+ * Returns the terminations that the status `now` contains and `before` did not. A kubelet counts terminations in the
+ * current state (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last state,
+ * because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a
+ * previous agent.
  */
 export function newTerminations(
   before: ContainerStatusLists | undefined,
@@ -41,7 +42,7 @@ export function newTerminations(
       if (terminations.length === 0) return [];
       const previous = previousLists.get(type)?.find(({ name }) => name === container.name);
       const previousTerminations = previous === undefined ? [] : terminationsIn(previous);
-      // A runtime that restarts may rename the container of a run.
+      // A restarted runtime may have changed the ID of the container.
       const isSameRun = (run: ContainerStateTerminated, other: ContainerStateTerminated) =>
         run.containerID === other.containerID ||
         (container.restartCount === previous?.restartCount &&
@@ -54,7 +55,7 @@ export function newTerminations(
   );
 }
 
-/** Rounds `since` down, because statuses have a resolution of one second. */
+/** Whether a time is not before `since`, which is rounded down because statuses have a resolution of one second. */
 const isSince = (time: string | null | undefined, since: number): boolean =>
   Date.parse(time ?? '') >= since - (since % 1_000);
 
@@ -64,7 +65,9 @@ const endedSince = ({ finishedAt }: ContainerStateTerminated, since: number): bo
 export const ranBefore = ({ containerStatuses = [] }: ContainerStatusLists, since: number): boolean =>
   containerStatuses.some(({ state }) => state?.running && !isSince(state.running.startedAt, since));
 
-/** Whether all regular containers run (`hasPodStartedSLO` in `pkg/kubelet/util/pod_startup_latency_tracker.go`). */
+/**
+ * Whether all regular containers are running (`hasPodStartedSLO` in `pkg/kubelet/util/pod_startup_latency_tracker.go`).
+ */
 export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): boolean =>
   containerStatuses.length > 0 && containerStatuses.every(({ state }) => state?.running?.startedAt);
 
@@ -72,8 +75,8 @@ export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): bo
 const IN_PROGRESS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
 
 /**
- * Whether the work of a kubelet's first sync is done: the first init container was started or failed to start, or, without
- * init containers, all regular containers were.
+ * Whether the work of a kubelet's first sync is complete, i.e. the first init container has been started or has failed
+ * to start. Without init containers, this applies to all regular containers.
  */
 export function hasFinishedFirstRound({
   phase,
@@ -92,6 +95,6 @@ export const initMs = ({ initContainerStatuses = [] }: ContainerStatusLists): nu
     const { startedAt, finishedAt } = state?.terminated ?? {};
     const from = Date.parse(startedAt ?? '');
     const to = Date.parse(finishedAt ?? '');
-    // A container that could not be started has the zero time of the runtime.
+    // The start time of a container that could not be started is the runtime's zero time.
     return from > 0 && to > from ? sum + to - from : sum;
   }, 0);

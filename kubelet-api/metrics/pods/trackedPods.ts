@@ -1,34 +1,37 @@
-/** The node's pods, with the times and flags from which the pod metrics are computed. */
+/** Tracks the node's pods with the times and flags from which the pod metrics are computed. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
 /** A pod that has or had an actor. Times are in milliseconds since the epoch. */
 export interface TrackedPod {
   readonly seenAt: number;
-  /** The start of admission, once the pod waits for no other pod. */
+  /** The start of admission, once the pod no longer waits for another pod. */
   workStartedAt?: number;
   terminatingSince?: number;
-  /** The pod's removal from the node. Its last status may not have been published yet. */
+  /** Time of the pod's removal from the node. Its last status may not have been published yet. */
   removedAt?: number;
-  /** The resource that a critical pod was short of, if it preempted this pod. */
+  /** The insufficient resource because of which a critical pod preempted this pod. */
   preemptedFor?: string;
   isRejected: boolean;
-  /** Whether the work of a kubelet's first sync has been done. */
+  /** Whether the work of a kubelet's first sync is complete. */
   isFirstRoundDone: boolean;
-  /** Whether the pod ran before the agent started, so that its start was not observed. */
+  /** Whether the pod ran before the agent started, in which case its start was not observed. */
   ranBeforeAgent: boolean;
-  /** `published` once the API server has the status that shows the start. */
+  /** `published` once the API server has received a status with running containers. */
   start: 'pending' | 'started' | 'published';
   /** The pod as of its last status change. */
   pod: Pod | undefined;
-  /** The first status change that the API server has not received. */
+  /** Time of the first status change that the API server has not received. */
   unpublishedSince?: number;
-  /** The start of each launch in progress, by actor path of the container. */
+  /** Start times of container launches in progress, by the container's actor path. */
   readonly launches: Map<string, number>;
   /** Image pulls until the pod has started. */
   readonly pulls: (readonly [from: number, to: number])[];
 }
 
-/** Time allowed for publishing the last status of a removed pod, e.g. while a disk is full. */
+/**
+ * Maximum time that a removed pod is tracked until its last status is published, which may take long, e.g. while a disk
+ * is full.
+ */
 const MAX_LINGER_MS = 60_000;
 
 export class TrackedPods {
@@ -62,7 +65,7 @@ export class TrackedPods {
     this.#pods.delete(uid);
   }
 
-  /** Forgets the pods that were removed long before `now`. */
+  /** Drops pods that were removed more than `MAX_LINGER_MS` before `now`. */
   sweep(now: number): void {
     for (const [uid, { removedAt }] of this.#pods)
       if (removedAt !== undefined && now - removedAt > MAX_LINGER_MS) this.#pods.delete(uid);

@@ -1,4 +1,4 @@
-/** Metrics of volume mounts, by the kubelet's name for the volume plugin (`pkg/volume/util/metrics.go`). */
+/** Measures volume mounts, by the kubelet's name for the volume plugin (`pkg/volume/util/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -12,7 +12,7 @@ export class VolumeMetrics {
   readonly #operations: Histogram;
   readonly #mounts: Histogram;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** The start of the first attempt to mount each volume whose mounts have failed so far, by pod UID and name of the volume. */
+  /** Start of the first attempt to mount each volume that could not be mounted so far, by pod UID and volume name. */
   readonly #firstAttempts = new Map<string, Map<string, number>>();
 
   constructor(registry: Registry, clock: Pick<Clock, 'monotonic'>) {
@@ -72,7 +72,7 @@ export class VolumeMetrics {
 const volumePlugin = ({ pod, volume }: OutcomeOf<'mountVolume' | 'unmountVolume'>['input']): string =>
   pluginName(pod.spec.volumes?.find(({ name }) => name === volume));
 
-/** Plugin names that are not `kubernetes.io/` and the field of the volume in lower case. */
+/** Plugin names other than `kubernetes.io/` followed by the volume's field in lower case. */
 const PLUGIN_NAMES = new Map([
   ['emptyDir', 'kubernetes.io/empty-dir'],
   ['hostPath', 'kubernetes.io/host-path'],

@@ -1,4 +1,4 @@
-/** Metrics of the authentication and authorization of requests to the node. */
+/** Measures the authentication and authorization of requests to the node. */
 import type { Clock } from '../../../base/clock.ts';
 import type { AccessObserver } from '../../access/accessObserver.ts';
 import { DEFAULT_BUCKETS, EXPIRATION_BUCKETS, REVIEW_BUCKETS } from '../buckets.ts';
@@ -27,7 +27,10 @@ export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'
 
 const REVIEWS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
 
-/** Registers the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of apiserver). */
+/**
+ * Registers the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of
+ * apiserver).
+ */
 function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
   const name = `apiserver_delegated_${kind}_request`;
   return {

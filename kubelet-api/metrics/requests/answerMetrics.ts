@@ -1,4 +1,4 @@
-/** The response to a scrape, like the kubelet's (`HandlerFor` in `component-base/metrics/http.go`). */
+/** Sends the response to a scrape, like the kubelet (`HandlerFor` in `component-base/metrics/http.go`). */
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange } from '../../exchange.ts';
@@ -6,14 +6,15 @@ import { writeAll } from '../../writeAll.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
-/** Scrapes are frequent, so a higher level would cost more CPU time than the saved bytes are worth. */
+/** Compression level. Scrapes are frequent, so the bytes saved by a higher level would not justify its CPU time. */
 const GZIP_LEVEL = 1;
 
 type Scrape = Pick<Exchange, 'request' | 'response' | 'signal'>;
 
 /**
- * Sends the chunks, compressed if the client accepts gzip. A chunk is pulled from the iterable only after the previous one
- * was sent. Stops when the client disconnects. `startedAt` is the start of this process in milliseconds since the epoch.
+ * Sends the chunks, compressed if the client accepts gzip. A chunk is taken from the iterable only after the previous
+ * one was sent. Stops when the client disconnects. `startedAt` is the start of this process in milliseconds since the
+ * epoch.
  */
 export async function answerMetrics(
   { request, response, signal }: Scrape,
@@ -30,7 +31,10 @@ export async function answerMetrics(
   response.end();
 }
 
-/** Returns the header for chunks that are all in memory. It avoids chunked encoding, which would copy each chunk. */
+/**
+ * Returns the Content-Length header for chunks that are all in memory. The header avoids chunked encoding, which would
+ * copy each chunk.
+ */
 function contentLength(chunks: Parameters<typeof toBuffers>[0]): { readonly 'Content-Length'?: number } {
   if (!Array.isArray(chunks) || !chunks.every((chunk) => Buffer.isBuffer(chunk))) return {};
   return { 'Content-Length': chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
@@ -40,7 +44,7 @@ async function* toBuffers(chunks: Iterable<string | Buffer> | AsyncIterable<stri
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** Compresses in the thread pool. Returning from the generator destroys the streams. */
+/** Compresses in the thread pool. Ending the generator destroys the streams. */
 async function* gzipped(chunks: Parameters<typeof toBuffers>[0], signal: AbortSignal): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const source = Readable.from(chunks, { highWaterMark: 1 });

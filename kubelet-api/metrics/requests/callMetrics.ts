@@ -1,4 +1,4 @@
-/** Counts and durations of operations on pods and containers, from the outcomes of ports. */
+/** Counts and measures operations on pods and containers, based on port outcomes. */
 
 import { API_SINK } from '../../../actors/cluster/pods/apiStatusSink.ts';
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
@@ -28,8 +28,8 @@ export class CallMetrics {
   readonly #parts: CallMetricsParts;
   readonly #families: ReturnType<typeof callFamilies>;
   /**
-   * The containers of each pod in a user namespace that a kubelet starts in the sync that creates its sandbox, and that have
-   * not started yet, by the UID of the pod. A failure of one is an error of that sync (`SyncPod` in
+   * For each pod in a user namespace, by UID, the containers that a kubelet starts in the same sync as the sandbox and
+   * that have not started yet. If one fails to start, that sync has failed (`SyncPod` in
    * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
   readonly #unstarted = new Map<string, readonly string[]>();
@@ -39,7 +39,7 @@ export class CallMetrics {
     this.#families = callFamilies(parts.registry);
   }
 
-  /** Called with the outcome of each call of a port. */
+  /** Called with the outcome of each port call. */
   portCompleted(outcome: PortOutcome): void {
     const { podMetrics, probes, volumes } = this.#parts;
     const { port, failure } = outcome;
@@ -57,7 +57,10 @@ export class CallMetrics {
     else this.#cgroupOperationCompleted(outcome);
   }
 
-  /** Drops the data of a removed pod. It must be called explicitly, because a pod without a cgroup has no final port call. */
+  /**
+   * Drops the data of a removed pod. Must be called explicitly, because there is no final port call for a pod without a
+   * cgroup.
+   */
   forget(uid: string): void {
     this.#unstarted.delete(uid);
     this.#parts.resizes.forget(uid);
@@ -127,13 +130,16 @@ export class CallMetrics {
     if (sleep && ms < sleep.seconds * 1_000) this.#families.sleepsCutShort.add([]);
   }
 
-  /** Reports no presence for pull policy `Always`, because a kubelet does not check then (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`). */
+  /**
+   * Counts whether the image was present, except for pull policy `Always`, with which a kubelet does not check this
+   * (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
+   */
   #imageFound({ input: { policy }, output }: OutcomeOf<'findImage'>): void {
     const isPresent = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';
     this.#families.ensuredImages.add([isPresent, policy ?? '', pullRequired(policy, output)]);
   }
 
-  /** A failed pull counts as a failed container start, because a kubelet pulls as part of the start. */
+  /** Counts a failed pull as a failed container start, because a kubelet pulls as part of the start. */
   #pulled({ input: { pod, image }, output, failure }: OutcomeOf<'pullImage'>): void {
     if (output) {
       const { sizeBytes, startedAt, finishedAt } = output;
@@ -169,7 +175,10 @@ function containerType(pod: Pod, name: string): ContainerType {
   return role === 'init' || role === 'sidecar' ? 'init_container' : 'container';
 }
 
-/** Returns the containers that a kubelet starts in the sync that creates the sandbox: the first init container, or all without one. */
+/**
+ * Returns the containers that a kubelet starts in the same sync as the sandbox: the first init container or, without
+ * init containers, all regular ones.
+ */
 function firstContainers({ spec: { initContainers = [], containers } }: Pod): readonly string[] {
   const first = initContainers.length > 0 ? initContainers.slice(0, 1) : containers;
   return first.map(({ name }) => name);

@@ -1,10 +1,10 @@
-/** Metrics of the certificates that the node requests for itself (`pkg/kubelet/certificate/kubelet.go`). */
+/** Measures the certificates that the node requests for itself (`pkg/kubelet/certificate/kubelet.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the listener for outcomes of ports. */
+/** Creates the listener for port outcomes. */
 export function certificateMetrics(registry: Registry): (answer: PortOutcome) => void {
   const of = (name: string, what: string) =>
     registry.counter(alpha(name, `Failed renewals of the ${what} certificate.`));
@@ -19,7 +19,7 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
     ),
     [60, ...AGE_BUCKETS],
   );
-  /** The start of the serving certificate in use, in milliseconds since the epoch. */
+  /** Start of the current serving certificate's validity, in milliseconds since the epoch. */
   let notBefore: number | undefined;
   return ({ port, input, output, failure }) => {
     if (failure && (port === 'requestCertificate' || port === 'awaitCertificate')) errors[input.name].add([]);
@@ -31,8 +31,8 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
 }
 
 /**
- * Registers the gauges of the remaining lifetime. They are infinite without a certificate, and truncated towards 0 as in a
- * kubelet. `now` is in milliseconds since the epoch.
+ * Registers the gauges of the remaining lifetime. The lifetime is infinite without a certificate and, as in a kubelet,
+ * truncated towards 0. `now` is in milliseconds since the epoch.
  */
 export function certificateGauges(
   registry: Registry,

@@ -1,4 +1,7 @@
-/** Metrics of the exec plugins and CA files of kubeconfigs (`component-base/metrics/prometheus/restclient/metrics.go`). */
+/**
+ * Measures the use of kubeconfigs' exec plugins and CA files
+ * (`component-base/metrics/prometheus/restclient/metrics.go`).
+ */
 import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
@@ -17,7 +20,7 @@ export interface ValidityPeriod {
 
 export interface ExecPluginObserver {
   called(call: ExecPluginCall): void;
-  /** Called when a plugin returns its first certificate, a different one, or none any more. */
+  /** Called when a plugin returns its first certificate, returns a different one, or no longer returns one. */
   certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
 }
 

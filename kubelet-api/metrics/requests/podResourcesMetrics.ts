@@ -1,8 +1,10 @@
-/** Metrics of requests to the pod-resources API (`pkg/kubelet/apis/podresources/server_v1.go`). */
+/** Counts requests to the pod-resources API (`pkg/kubelet/apis/podresources/server_v1.go`). */
 import type { PodResourcesListener } from '../../podResources/server.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-/** Creates the listener for requests. Like a kubelet, counts by method only for v1, and failures only of Get. */
+/**
+ * Creates the listener for requests. Like a kubelet, distinguishes methods only for v1 and counts failures only of Get.
+ */
 export function podResourcesMetrics(registry: Registry): PodResourcesListener {
   const of = (name: string, help: string) =>
     registry.counter(alpha(`kubelet_pod_resources_endpoint_${name}`, help, ['server_api_version']));

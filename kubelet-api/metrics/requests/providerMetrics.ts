@@ -1,4 +1,4 @@
-/** Metrics of image credential providers (`pkg/credentialprovider/plugin/metrics.go`). */
+/** Measures image credential providers (`pkg/credentialprovider/plugin/metrics.go`). */
 import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
@@ -10,7 +10,7 @@ interface ProviderRun {
 
 export interface ProviderObserver {
   ran(run: ProviderRun): void;
-  /** Called when the configuration of the providers was read. `hash` is of its files. */
+  /** Called when the configuration of the providers was read. `hash` is the hash of the configuration files. */
   configured(hash: string): void;
 }
 

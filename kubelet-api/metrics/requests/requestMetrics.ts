@@ -1,4 +1,4 @@
-/** Metrics of the requests to the API server and of the requests to the node's own API. */
+/** Measures requests to the API server and requests to the node's own API. */
 import type { RequestObserver } from '../../../kubeclient/requestObserver.ts';
 import type { RequestListener } from '../../listener/server.ts';
 import { BODY_SIZE_BUCKETS, DEFAULT_BUCKETS, REQUEST_BUCKETS } from '../buckets.ts';
@@ -58,7 +58,10 @@ export function kubeRequests(registry: Registry): (host: string) => RequestObser
 }
 
 const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
-/** Label values for the first segments of paths. All other paths share one label, so that clients cannot create series. */
+/**
+ * Label values for the first segments of paths. All other paths share one label, because clients must not be able to
+ * create series.
+ */
 const PATHS: readonly string[] = [
   'attach',
   'checkpoint',
@@ -80,7 +83,10 @@ const PATHS: readonly string[] = [
   'stats',
   'statusz',
 ];
-/** The kubelet's list. It does not match the label `portForward`, which is spelt differently. */
+/**
+ * Labels of long-running requests, as listed by the kubelet. The list does not match the label `portForward`, which is
+ * spelled differently.
+ */
 const LONG_RUNNING: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
 
 const STREAMS: readonly string[] = ['exec', 'attach', 'portForward'];

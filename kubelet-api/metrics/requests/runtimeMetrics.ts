@@ -1,4 +1,4 @@
-/** Metrics of CRI calls and relists (`pkg/kubelet/kuberuntime/instrumented_services.go`). */
+/** Measures CRI calls and relists (`pkg/kubelet/kuberuntime/instrumented_services.go`). */
 import type { Relist } from '../../../actors/runtime/relist.ts';
 import type { CriOperation, TimedCall } from '../../../cri/client/timedCri.ts';
 import { DEFAULT_BUCKETS, RUNTIME_BUCKETS } from '../buckets.ts';
