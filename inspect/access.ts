@@ -1,7 +1,7 @@
 /**
- * Access control of the page. It accepts only GET, and only with the token in the page's link unless the page was
- * explicitly opened. A loopback address is no exception, because every local user and every hostNetwork pod can reach
- * it. Cross-site requests of a browser are refused.
+ * Controls access to the page. Accepts only GET requests and, unless the page was explicitly opened, only requests with
+ * the token in the page's link. Loopback addresses also require the token, because every local user and every
+ * hostNetwork pod can reach them. Refuses cross-site requests of browsers.
  */
 import type { IncomingMessage } from 'node:http';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
@@ -23,7 +23,9 @@ interface AccessRules {
   readonly scheme: 'http' | 'https';
   /** Whether a text is the token. Undefined if the page is open to every client that reaches the address. */
   readonly isToken?: ((candidate: string) => boolean) | undefined;
-  /** The file that contains the link with the token, if there is one. The refusal of a request without a token names it. */
+  /**
+   * The file that contains the link with the token, if there is one. The refusal of a request without a token names it.
+   */
   readonly linkFile?: string | undefined;
 }
 
@@ -39,8 +41,8 @@ export function refuseAccess(request: IncomingMessage, guarded: AccessRules): Re
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
   const expectedOrigin = originOf(headers.host ?? '', guarded);
   // Prevent DNS rebinding, in which a foreign name resolves to this address. A page with a token accepts any name,
-  // because a browser sends the cookie to no other name, and clients may reach the host by a name of its certificate or
-  // a forwarded port.
+  // because a browser only sends the cookie to the name that set it, and clients may reach the host through a name in
+  // its certificate or a forwarded port.
   if (!acceptsAnyHost(guarded) && (expectedOrigin === undefined || !allowedOrigins(guarded).includes(expectedOrigin)))
     return { code: 403, message: `Host ${quote(headers.host)} is not the address of this page` };
   if (headers.origin !== undefined && headers.origin !== expectedOrigin)
@@ -76,17 +78,18 @@ function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[
   return [authorityOf(address), ...local].map((host) => originOf(host, { scheme }));
 }
 
-/** The name contains the port, because browsers share cookies between all ports of a host. */
+/** Returns the cookie's name. It contains the port, because browsers share cookies between all ports of a host. */
 const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
 /**
- * The cookie that stores the token after its link was opened. With SameSite=Strict a browser would not send it on the
- * redirect that follows a link clicked on another site. Without TLS not every browser accepts a Secure cookie.
+ * The cookie that stores the token after its link was opened. With SameSite=Strict, a browser would not send the cookie
+ * on the redirect after the user clicked the link on a different site. Without TLS not every browser accepts a Secure
+ * cookie.
  */
 export const tokenCookie = (token: string, { address, scheme }: Pick<AccessRules, 'address' | 'scheme'>): string =>
   `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;
 
-/** Returns the token in the link, or else the one in the cookie. */
+/** Returns the token in the link or, if there is none, the token in the cookie. */
 function requestToken({ url = '', headers: { cookie = '' } }: IncomingMessage, address: InspectAddress): string {
   const tokenParameter = URL.parse(url, 'http://page')?.searchParams.get('token');
   if (tokenParameter) return tokenParameter;

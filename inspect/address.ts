@@ -1,4 +1,4 @@
-/** Parses the address that the page is served on. */
+/** Parses the address on which the page is served. */
 import { isIP } from 'node:net';
 import { isLoopbackIp, isUnspecifiedIp } from '../base/ipAddress.ts';
 
@@ -18,7 +18,7 @@ export interface PageAddress {
   readonly isOpen: boolean;
 }
 
-/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`. Undefined if the text has neither form. */
+/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`. Returns undefined if the text has neither form. */
 export function parsePageAddress(text: string): PageAddress | undefined {
   const isOpen = text.endsWith(OPEN_SUFFIX);
   const address = parseAddress(isOpen ? text.slice(0, -OPEN_SUFFIX.length) : text);
@@ -26,8 +26,8 @@ export function parsePageAddress(text: string): PageAddress | undefined {
 }
 
 /**
- * Parses `127.0.0.1:10270`, `[::1]:10270` or `localhost:10270`. Port 0 selects a free port. Undefined if the text is no
- * address.
+ * Parses `127.0.0.1:10270`, `[::1]:10270` or `localhost:10270`. Port 0 selects a free port. Returns undefined if the
+ * text is not an address.
  */
 function parseAddress(text: string): InspectAddress | undefined {
   const [, ipv6, name, digits] = ADDRESS_PATTERN.exec(text) ?? [];
@@ -39,7 +39,7 @@ function parseAddress(text: string): InspectAddress | undefined {
 /** Whether the address is reachable from this host only. */
 export const isLoopback = ({ host }: InspectAddress): boolean => host === 'localhost' || isLoopbackIp(host);
 
-/** Whether the address stands for all addresses of this host. */
+/** Whether the address represents all addresses of this host. */
 export const isWildcard = ({ host }: InspectAddress): boolean => isUnspecifiedIp(host);
 
 /** Formats the host and port as in a URL. */

@@ -19,7 +19,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
 /** Accepts e.g. `page.js` and `charts/container.running.json`. Rejects paths outside the directory and hidden files. */
 const FILE_NAME_PATTERN = /^(?:charts\/)?[A-Za-z][\w-]*(?:\.[\w-]+)*\.(css|html|js|json|svg)$/;
 
-/** Returns undefined if the file does not exist. */
+/** Reads a file of the page. Returns undefined if it does not exist. */
 export async function readAsset(directory: string, name: string): Promise<Asset | undefined> {
   const extension = FILE_NAME_PATTERN.exec(name)?.[1];
   const type = CONTENT_TYPES.get(extension ?? '');
@@ -32,10 +32,10 @@ export async function readAsset(directory: string, name: string): Promise<Asset 
   }
 }
 
-/** Returns the page with its first snapshot embedded as JSON. Undefined if the page was not built. */
+/** Returns the page with its first snapshot embedded as JSON. Returns undefined if the page was not built. */
 export async function readPage(directory: string, snapshot: string): Promise<Buffer | undefined> {
   const page = await readAsset(directory, 'page.html');
-  // Escape `<`, which JSON allows only inside strings, so that no string can close the script element.
+  // Escape `<`, because a string could otherwise close the script element. JSON allows `<` only inside strings.
   const json = snapshot.replaceAll('<', '\\u003c');
   return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => json));
 }

@@ -1,4 +1,4 @@
-/** The details of one actor, which the page shows only while the actor is selected. */
+/** Creates the details of one actor, which the page shows only while the actor is selected. */
 
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
@@ -22,7 +22,7 @@ export interface DetailSources extends Pick<Detail, 'path' | 'at' | 'events'> {
   /** Explanation of the container or volume itself. Undefined for all other actors. */
   readonly part?: PartExplanation | undefined;
   readonly node: NodeExplanation;
-  /** The actor tree of the pod from the states of its machines alone. */
+  /** The actor tree of the pod, based only on the states of its machines. */
   readonly tree: ActorNode | undefined;
 }
 
@@ -37,7 +37,7 @@ export function partAtPath(path: string): PodPart | undefined {
     : undefined;
 }
 
-/** Throws `NotInspected` if there is no such actor. */
+/** Creates the details of an actor. Throws `NotInspected` if the actor does not exist. */
 export function createDetail(parts: DetailSources): Detail {
   const { explanation, part, node, tree, path, ...rest } = parts;
   const root = explanation?.pod ?? node.node;
@@ -62,14 +62,15 @@ export function findActor(tree: ExplainedActor, path: string): ExplainedActor | 
   return undefined;
 }
 
-/** Returns no transitions for an actor that runs no state machine. */
+/** Returns the possible transitions of an actor, which are none unless it runs a state machine. */
 function nextTransitions({ machine: id, state, until }: ActorNode): Detail['next'] {
   const machine = machines.find((each) => each.id === id);
   return machine === undefined || state === 'broken' ? [] : nextWays(machine, stateValueOf(state), until);
 }
 
 /**
- * E.g. `container api is waiting for the end of the back-off until 07:44:40; its last run: killed (SIGKILL) after 2s`.
+ * Describes an actor in one line, e.g. `container api is waiting for the end of the back-off until 07:44:40; its last
+ * run: killed (SIGKILL) after 2s`.
  */
 function describeActor(actor: ActorNode): string {
   const { waitingFor, until, lastFailure, lastRun } = actor;
@@ -82,7 +83,8 @@ function describeActor(actor: ActorNode): string {
 
 /**
  * Converts a Kubernetes event for the page. `lifeFrom` is the time at which the current life of the pod started. The
- * count is omitted if the event first occurred before that, because it may include occurrences in earlier lives.
+ * count is omitted if the event first occurred before `lifeFrom`, because the count may include occurrences in earlier
+ * lives.
  */
 export function shownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,

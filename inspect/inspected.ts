@@ -1,4 +1,4 @@
-/** The interface between the page's server and the node or recording that the page shows. */
+/** Defines the interface between the page's server and the node or recording that the page shows. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type {
@@ -13,7 +13,7 @@ import type {
   Story,
 } from './protocol.ts';
 
-/** The requested object does not exist or no longer exists. The message is for the user. */
+/** Thrown if the requested object does not exist or no longer exists. The message is for the user. */
 export class NotInspected extends Error {}
 
 /** A running node, which viewers can follow. */
@@ -21,13 +21,13 @@ export interface LiveUpdates {
   /** Returns the state after the last frame if there is a viewer, or else the current state. */
   snapshot(): Snapshot;
   /**
-   * Calls `viewer` with each frame until the returned function is called. The first frame continues the snapshot at
-   * this time.
+   * Calls `viewer` with each frame until the returned function is called. The first frame contains the changes since
+   * the snapshot at the time of the call.
    */
   follow(viewer: (frame: Frame) => void): () => void;
 }
 
-/** Each method rejects with `NotInspected` if the requested object does not exist. */
+/** Provides the page's data. Each method rejects with `NotInspected` if the requested object does not exist. */
 export interface Inspected {
   /** Undefined for a recording. */
   readonly live?: LiveUpdates;
@@ -39,11 +39,9 @@ export interface Inspected {
   /** Returns the events of a pod. An empty UID selects the node itself. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
-  /** Returns the details of the actor at a path, currently if `at` is undefined. */
+  /** Returns the details of the actor at a path. If `at` is undefined, returns the current details. */
   detail(path: string, at?: number): Promise<Detail>;
-  /**
-   * Returns the history of one actor, which is read from the recording, until `at` or, if that is undefined, until now.
-   */
+  /** Reads the history of one actor from the recording, until `at` or, if `at` is undefined, until now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
   /**
    * Returns the log of the container that an actor is or belongs to. Undefined for a recording, which contains no logs.

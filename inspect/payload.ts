@@ -1,9 +1,9 @@
-/** The payload of an actor's input, reduced to fields that a viewer may see. */
+/** Reduces the payload of an actor's input to fields that a viewer may see. */
 import type { ShownPayload } from './protocol.ts';
 
-/** Allowed field names. Of all other fields only their number is shown. */
+/** Allowed field names. All other fields are omitted and only counted. */
 const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
-  // The subject.
+  // Fields that identify the subject.
   'type',
   'kind',
   'name',
@@ -25,7 +25,7 @@ const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   'attempt',
   'health',
   'pleg',
-  // The state.
+  // Fields that describe the state.
   'state',
   'ready',
   'outcome',
@@ -47,7 +47,7 @@ const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   'run',
   'own',
   'hostPath',
-  // The time.
+  // Fields that contain times.
   'at',
   'since',
   'beganAt',
@@ -58,11 +58,12 @@ const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   'podGraceSeconds',
   'graceSeconds',
 ]);
-/** Maximum number of items of a list, and of characters of a string. */
+/** Maximum number of items of a list. Further items are omitted. */
 const MAX_ITEMS = 20;
+/** Maximum number of characters of a string. A longer string is truncated. */
 const MAX_STRING_LENGTH = 2_000;
 
-/** Expects a value that has already been redacted, as in recordings. */
+/** Reduces a payload, which must already have been redacted, as in recordings. */
 export function shownPayload(value: unknown): ShownPayload {
   let heldBack = 0;
   const reduce = (part: unknown): unknown => {

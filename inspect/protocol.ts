@@ -1,13 +1,13 @@
 /**
- * The JSON protocol between `inspect/` and `web/`. Times are milliseconds since the epoch. An actor is identified by
- * its path, i.e. the ids of its ancestors and its own.
+ * Defines the JSON protocol between `inspect/` and `web/`. Times are milliseconds since the epoch. An actor is
+ * identified by its path, i.e. the ids of its ancestors and its own.
  */
 import type { ActorNode } from '../show/actors/actorNode.ts';
 import type { NextTransition } from '../show/explain/nextTransition.ts';
 
 export type { NextTransition as NextWay } from '../show/explain/nextTransition.ts';
 
-/** An actor without its children. The parent's path and the order among its children replace the tree. */
+/** An actor without its children. `parent` and the order among the parent's children represent the tree. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {
   /** Path of the parent. Undefined for the root, whose path is empty. */
   readonly parent?: string;
@@ -22,8 +22,9 @@ export interface ShownPod {
   readonly name: string;
   readonly isStatic: boolean;
   readonly phase: string;
-  /** The values of kubectl's columns STATUS and READY. */
+  /** The value of kubectl's column STATUS. */
   readonly status: string;
+  /** The value of kubectl's column READY, e.g. `1/2`. */
   readonly ready: string;
   readonly restarts: number;
 }
@@ -59,7 +60,7 @@ export interface ShownNode {
   readonly loop?: { readonly p99Ms: number; readonly recentMs: readonly number[] };
 }
 
-/** The state of the node and its pods at one time. */
+/** The state of the node and its pods at one point in time. */
 export interface Snapshot {
   readonly at: number;
   /**
@@ -74,7 +75,7 @@ export interface Snapshot {
   readonly recorded?: { readonly from: number; readonly to: number };
 }
 
-/** The changes since the previous frame. */
+/** The changes since the previous frame or, for the first frame, since the snapshot. */
 export interface Frame {
   readonly at: number;
   readonly node?: ShownNode;
@@ -122,7 +123,7 @@ export type StoryLine =
   | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
   /** An agent started. */
   | { readonly kind: 'began'; readonly at: number }
-  /** The agent stopped properly. */
+  /** The agent stopped in an orderly way. */
   | { readonly kind: 'ended'; readonly at: number };
 
 /** An input of an actor: a fact from a feed, the response to a call, or a timer. */
@@ -134,9 +135,9 @@ export interface EnteredLine {
    */
   readonly actor: string;
   readonly outcome: 'answer' | 'failure' | 'fact' | 'elapsed';
-  /** Name of the port or feed. */
+  /** Name of the port or feed that the input comes from. */
   readonly source: string;
-  /** Duration of the call. */
+  /** Duration of the call that the input responds to. */
   readonly tookMs?: number;
   /** UID of the pod that a fact is about, if there is exactly one. */
   readonly uid?: string;
@@ -148,7 +149,7 @@ export interface EnteredLine {
 export interface Story {
   readonly from: number;
   readonly to: number;
-  /** The states of its actors at `from`. */
+  /** The states of the pod's or node's actors at `from`. */
   readonly before: readonly {
     readonly actor: string;
     readonly state: string;
@@ -205,7 +206,8 @@ export interface ShownEvent {
 }
 
 /**
- * The details of an actor that are available at once. Its history is read from the recording and requested separately.
+ * The details of an actor that are available without delay. The actor's history is read from the recording and
+ * requested separately.
  */
 export interface Detail {
   readonly path: string;
@@ -215,7 +217,7 @@ export interface Detail {
   /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
-  /** Undefined for a past state, whose events come with the history. */
+  /** Recent Kubernetes events. Undefined for a past state, whose events are part of the history. */
   readonly events?: readonly ShownEvent[];
   /** The last lines of the container's log. */
   readonly log?: { readonly lines: readonly string[] };
@@ -240,7 +242,7 @@ export interface ActorHistory {
   readonly at: number;
   readonly tried: readonly TriedRun[];
   readonly taken: Taken;
-  /** Undefined for the current state, whose details contain the events. */
+  /** Kubernetes events of the pod. Undefined for the current state, whose details contain the events. */
   readonly events?: readonly ShownEvent[];
 }
 
@@ -253,16 +255,19 @@ export interface ShownObject {
 /** The payload of an input. */
 export interface ShownPayload {
   readonly value: unknown;
-  /** Number of fields and items that are not shown. */
+  /** Number of fields and items that were omitted. */
   readonly heldBack: number;
 }
 
-/** Matches the placeholders of secret values in a text, so that the page can mark them. */
+/** Matches the placeholders of secret values in a text. The page highlights them. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
 /** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */
 export interface DrawnState {
-  /** Dotted path without the machine's id, e.g. `launching.creatingContainer.creating`. Empty for a machine without states. */
+  /**
+   * Dotted path without the machine's id, e.g. `launching.creatingContainer.creating`. Empty for a machine without
+   * states.
+   */
   readonly state: string;
   readonly label: string;
   readonly kind: 'atomic' | 'compound' | 'final' | 'folded';
@@ -272,11 +277,11 @@ export interface DrawnState {
   readonly height: number;
   readonly tag?: string;
   readonly waitsFor?: string;
-  /** Describes the state to people who did not write the chart. */
+  /** Describes the state for users who do not know the chart. */
   readonly description?: string;
   /** Numbers of the Kubernetes rules that the state implements, e.g. `C7`. */
   readonly rules?: readonly string[];
-  /** The states that a folded box stands for. */
+  /** The states that a folded box represents. */
   readonly holds?: readonly FoldedState[];
 }
 
@@ -291,7 +296,7 @@ export interface ShownRule {
   readonly text: string;
 }
 
-/** An arrow. All transitions between the same two states share one. */
+/** An arrow between two states, which represents all transitions between them. */
 export interface DrawnWay {
   /** IDs from `wayId`. */
   readonly ways: readonly string[];

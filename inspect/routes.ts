@@ -1,4 +1,4 @@
-/** The routes of the page's server, except for its stream. */
+/** Implements the routes of the page's server, except for its stream. */
 import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
 import { readAsset, readPage } from './assets.ts';
@@ -22,7 +22,7 @@ interface RequestContext {
   readonly signal: AbortSignal;
 }
 
-/** An invalid parameter of a request. */
+/** Thrown for an invalid parameter of a request. */
 class InvalidParameter extends Error {}
 
 /** Responds to an authorized request. */
@@ -42,8 +42,8 @@ export async function respondToPage(answering: RequestContext, url: URL): Promis
 }
 
 /**
- * Whether the path is a file that browsers and robots request automatically, e.g. `/favicon.ico`. Pod names may contain
- * dots too.
+ * Whether the path is a file that browsers and robots request automatically, e.g. `/favicon.ico`. Paths of pods are
+ * excluded, because pod names may also contain dots.
  */
 const isUnknownFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
 
@@ -84,7 +84,7 @@ async function respondToApi(
 /** The latest time that a Date can represent, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
 
-/** Accepts milliseconds since the epoch or RFC 3339. */
+/** Returns a time parameter, which is in milliseconds since the epoch or in RFC 3339. */
 function timeParameter(search: URLSearchParams, name: string): number | undefined {
   const text = search.get(name);
   if (text === null) return undefined;
@@ -109,7 +109,8 @@ async function respondWithPage(
   { inspected, live, directory }: RequestContext,
   { searchParams }: URL,
 ): Promise<PageResponse> {
-  // If the URL selects another time, the page requests that itself. The current snapshot avoids a round trip.
+  // Embedding the current snapshot saves the page a request. If the URL selects a different time, the page requests the
+  // snapshot of that time itself.
   const snapshot = live?.snapshot() ?? JSON.stringify(await inspected.moment(timeParameter(searchParams, 'at')));
   const page = await readPage(directory, snapshot);
   if (page === undefined) throw new NotInspected('the page was not built: run "npm run build"');

@@ -1,4 +1,4 @@
-/** The HTTP server of the page, which is read-only. */
+/** Serves the page over HTTP, read-only. */
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -35,7 +35,7 @@ interface PageServerOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** The host name in the link. The default is the address. */
   readonly name?: string | undefined;
-  /** Called with an error that prevents a response and that no other code reports. */
+  /** Called with errors that prevent a response and are not reported otherwise. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
 }
@@ -49,9 +49,9 @@ export interface PageServer {
 
 /** Path at which external inspectors connect with Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** Maximum number of connections, which exceeds what the browsers that show the page need. */
+/** Maximum number of connections, which exceeds the number that browsers with the page need. */
 const MAX_CONNECTIONS = 64;
-/** Maximum number of connections from one address. A browser opens six, and a stream for each tab. */
+/** Maximum number of connections from one address. A browser opens six connections, and one stream for each tab. */
 const MAX_PER_ADDRESS = 32;
 /** Timeout for the request line and headers, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -66,16 +66,16 @@ const CLOSE_TIMEOUT_MS = 1_000;
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
   const { token, ...others } = options;
   const { address, tls, name = address.host } = options;
-  // The token is stored outside the heap, because a heap snapshot of the agent must not open its page.
+  // The token is stored outside the heap, because otherwise a heap snapshot would reveal the token that opens the page.
   const secret = token === undefined ? undefined : new Secret(token);
   const isToken = token === undefined ? undefined : tokenPredicate(token);
   const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-  // Renegotiation lets a client consume the CPU of the node without sending a request.
+  // Renegotiation would allow a client to consume CPU time without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   const server = tls ? createTlsServer({ ...tls, ...limits, secureOptions }) : createServer(limits);
   guardConnections(server, { maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS });
   await listen(server, address);
-  // A server that listens on a port has an address of this type.
+  // Safe cast: a server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   const scheme = tls ? 'https' : 'http';
   const served = new RequestHandler({ ...others, address: { host: address.host, port }, scheme, secret, isToken });
@@ -103,7 +103,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
 /** Attaches the request handlers. Returns the open upgraded connections. */
 function attachHandlers(server: Server, served: RequestHandler): ReadonlySet<Duplex> {
   const upgraded = new Set<Duplex>();
-  // A failed accept must not stop the node.
+  // A failure to accept a connection must not stop the node.
   server.on('error', () => {});
   server.on('request', (request, response) => {
     served.handle(request, response).catch(() => response.destroy());
@@ -125,7 +125,7 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   }
 }
 
-/** Describes why the server cannot listen, in plain words for the errors that users cause. */
+/** Describes why the server cannot listen. Errors that users can fix are explained in plain words. */
 function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   const { host, port } = address;
   switch (errorCode(cause)) {
@@ -200,7 +200,7 @@ class RequestHandler {
     this.#inspected ??= inspected().then(
       (opened) => ({ inspected: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
-        // The next request tries again.
+        // The next request retries the creation.
         this.#inspected = undefined;
         throw error;
       },
@@ -283,7 +283,10 @@ function sendError(response: ServerResponse, code: number, message: string): voi
   response.end(body);
 }
 
-/** Moves the token from the URL, which browsers show and store in their history, into a cookie. */
+/**
+ * Sets the token as a cookie and redirects to the URL without it, because browsers display URLs and store them in their
+ * history.
+ */
 function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');

@@ -26,7 +26,10 @@ export function shownPod(pod: Pod, now: number): ShownPod {
   };
 }
 
-/** Caches table rows by pod object. Only the age of an unchanged object changes, which is not part of the row. */
+/**
+ * Caches table rows by pod object. The row of an unchanged object stays the same, because it does not contain the pod's
+ * age.
+ */
 export class PodRowCache {
   readonly #rows = new WeakMap<Pod, ShownPod>();
 
@@ -52,8 +55,8 @@ export interface ShownTree {
 }
 
 /**
- * Order of the first pod. It is larger than the number of the node's own actors, so that their changes do not renumber
- * the pods.
+ * Order of the first pod. It is larger than the number of the node's own actors, so changes of these actors do not
+ * renumber the pods.
  */
 const FIRST_POD_ORDER = 1_000;
 
@@ -75,7 +78,7 @@ export interface ActorChanges {
 export class ActorDiffer {
   #trees = new Map<string, ShownTree>();
 
-  /** Expects all trees by a unique key. Skips a tree that is the same object as before. */
+  /** Compares all trees, each with a unique key. Skips a tree that is the same object as before. */
   compareAll(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
     const actors: ShownActor[] = [];
     const gone: string[] = [];

@@ -9,8 +9,9 @@ import { isRunning, selectRun } from '../show/containerLog.ts';
 import type { PodPaths } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';
 
-/** Maximum number of lines to send, and of bytes to take them from. */
+/** Maximum number of lines to send. Earlier lines are omitted. */
 const MAX_LINES = 1_000;
+/** Maximum size of these lines in bytes. Beyond this, earlier lines are omitted. */
 const MAX_BYTES = 2 ** 19;
 /**
  * Maximum number of file bytes. A file has a timestamp and stream name in each line, so allow twice the size of the
@@ -18,7 +19,7 @@ const MAX_BYTES = 2 ** 19;
  */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
-/** Number of rotated files whose ends are cached, i.e. those of the container that the page shows. */
+/** Number of rotated files whose ends are cached. It suffices for the container that the page shows. */
 const MAX_CACHED_TAILS = 4;
 
 /** Creates a cache for the ends of compressed files, which each request would otherwise decompress again. */

@@ -1,6 +1,6 @@
 /**
- * Passes the events of a running node to the observers that are currently subscribed. Without observers the cost is one
- * check of an empty set per event.
+ * Passes the events of a running node to the observers that are currently subscribed. Without observers, the only cost
+ * is one check of an empty set per event.
  */
 import type { InspectionEvent } from 'xstate';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -11,7 +11,7 @@ import type { Line } from '../../recording/lines.ts';
 interface Observer {
   /** Called with each line that a recorder would write. */
   readonly line?: (line: Line) => void;
-  /** Called with each inspection event of XState. */
+  /** Called with each XState inspection event. */
   readonly inspect?: (event: InspectionEvent) => void;
 }
 
@@ -19,7 +19,7 @@ interface Observer {
 export interface Audience {
   /** Adds an observer until the returned function is called. */
   add(observer: Observer): () => void;
-  /** Listeners that the node calls. */
+  /** Listeners to pass to the node, which forward its events to the observers. */
   readonly listeners: {
     readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
   };
@@ -50,7 +50,7 @@ export function createAudience(redact: Redaction['redact']): Audience {
 
 /** Calls all observers even if some of them throw, then rethrows the first error. */
 function callEach(observers: ReadonlySet<Observer>, call: (observer: Observer) => void): void {
-  // Fast path, because this runs on each step of each actor and there are usually no observers.
+  // Fast path, because this code runs on each step of each actor and there are usually no observers.
   if (observers.size === 0) return;
   let firstError: { readonly error: unknown } | undefined;
   for (const observer of observers) {

@@ -26,11 +26,14 @@ interface FollowedActor {
   readonly isLoaded: Promise<void>;
 }
 
-/** Maximum number of followed actors. The history of others is read again on the next request. */
+/**
+ * Maximum number of followed actors. The history of an actor that is no longer followed is read again on the next
+ * request.
+ */
 const MAX_FOLLOWED = 16;
 /**
- * Time without requests after which to stop following if there is no viewer, because plain requests do not announce
- * their last one.
+ * Time without requests after which an actor is no longer followed if there is no viewer, because a client without a
+ * stream does not signal that it has stopped requesting.
  */
 const IDLE_MS = 30_000;
 
@@ -71,7 +74,7 @@ export class FollowedActors {
     const past = new ActorPast(path, from);
     const actor = findActor(agent.trees().get(uidIn(path)) ?? agent.explainNode().node, path);
     if (actor) past.setInitialState(actor);
-    // If the recording cannot be read, the history starts now.
+    // If the recording cannot be read, the history starts at the current time.
     const earlier = recorded?.actorPast(path, from).then((earlierHistory) => past.addEarlier(earlierHistory));
     const followed = { past, isLoaded: earlier?.catch(() => {}) ?? Promise.resolve() };
     const [oldest] = this.#followed.keys();

@@ -1,4 +1,4 @@
-/** Serves the page of a running node. Current state comes from the agent, and past state from its recording. */
+/** Serves the page of a running node. The current state is read from the agent, and past states from its recording. */
 
 import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { Explanation } from '../../show/explain.ts';

@@ -1,4 +1,4 @@
-/** Serializes snapshots and frames of a running node once for all viewers. */
+/** Serializes each snapshot and frame of a running node only once for all viewers. */
 import type { Clock } from '../../base/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
 
@@ -35,8 +35,8 @@ export class LiveText {
   }
 
   /**
-   * Calls `tell` with each frame until the returned function is called. The first frame continues the snapshot at this
-   * time.
+   * Calls `send` with each frame until the returned function is called. The first frame contains the changes since the
+   * snapshot at the time of the call.
    */
   follow(send: (json: string) => void): () => void {
     this.#cached = undefined;

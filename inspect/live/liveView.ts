@@ -1,6 +1,6 @@
 /**
- * Follows a running node for the page. Viewers get a snapshot, then frames with the changes. The node is observed only
- * while there is a viewer.
+ * Follows a running node for the page. Viewers receive a snapshot, then frames with the changes. The node is observed
+ * only while there is a viewer.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
@@ -39,18 +39,18 @@ interface LiveViewOptions {
   readonly recorded: () => Snapshot['recorded'];
   /** Called when the last viewer has left. */
   readonly onUnwatched?: () => void;
-  /** Called if a frame cannot be created. The node continues, and its viewers get the next frame. */
+  /** Called if a frame cannot be created. The node continues, and its viewers receive the next frame. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Interval between frames. */
 const FRAME_INTERVAL_MS = 100;
-/** Maximum number of lines in a frame. More would be unreadable. */
+/** Maximum number of lines in a frame, because more would be unreadable. Further lines are only counted. */
 const MAX_FRAME_LINES = 200;
 
 /**
- * Interval at which the node's own state is read even if no actor of the node has changed, because some of it is
- * outside of actors.
+ * Interval at which the node's own state is read even if no actor of the node has changed, because part of that state
+ * is outside of actors.
  */
 const NODE_REFRESH_MS = 1_000;
 
@@ -61,7 +61,7 @@ interface NodeState {
   readonly node: ShownNode;
 }
 
-/** The state of the node and its pods at one time. */
+/** The state of the node and its pods at one point in time. */
 interface FullState extends Pick<Snapshot, 'at' | 'node'> {
   readonly trees: ReadonlyMap<string, ShownTree>;
   readonly pods: ReadonlyMap<string, ShownPod>;
@@ -82,8 +82,8 @@ export class LiveView {
   }
 
   /**
-   * Returns the current state. If there is a viewer, returns the state after the last frame, which the next frame
-   * continues.
+   * Returns the current state. If there is a viewer, returns the state after the last frame instead, because the next
+   * frame contains the changes since that state.
    */
   snapshot(): Snapshot {
     const { agent, recorded } = this.#parts;
@@ -104,8 +104,8 @@ export class LiveView {
   }
 
   /**
-   * Calls `viewer` with each frame until the returned function is called. The first frame continues the snapshot at
-   * this time.
+   * Calls `viewer` with each frame until the returned function is called. The first frame contains the changes since
+   * the snapshot at the time of the call.
    */
   follow(viewer: (frame: Frame) => void): () => void {
     if (this.#watching === undefined) this.#startWatching();
@@ -174,7 +174,7 @@ export class LiveView {
     return { at, trees: allTrees(tree, agent.trees()), pods, node };
   }
 
-  /** Most frames contain only pods, so reuse the node's explanation. */
+  /** Whether the node's last explanation can be reused. Most frames only contain changes of pods. */
   #canReuseNode(at: number): boolean {
     const hasMoved = this.#watching?.takeNodeMoved() ?? true;
     return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_REFRESH_MS;
@@ -188,7 +188,7 @@ export class LiveView {
   #describeNode(tree: ActorNode): ShownNode {
     const { agent, version } = this.#parts;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
-    // NodeSummary types the limiters as unknown. They come from NodeOverview.
+    // Safe cast: the limiters come from NodeOverview, although NodeSummary types them as unknown.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
     return shownNode({
       name,
@@ -220,7 +220,7 @@ interface ChangeCollectorOptions extends Pick<LiveViewOptions, 'audience' | 'clo
   readonly onDue: () => void;
 }
 
-/** Collects what happens between two frames. */
+/** Collects the changes between two frames. */
 class ChangeCollector {
   readonly #clock: Clock;
   readonly #onDue: () => void;
@@ -240,7 +240,8 @@ class ChangeCollector {
       line: (line) => this.#addLine(line),
       inspect: (event) => this.#handleInspection(event),
     });
-    // A status that was persisted first is published after the actors have changed state.
+    // Publications also trigger frames, because a status that must be persisted first is published after the actors
+    // have changed state.
     const unsubscribe = agent.subscribe(() => this.#scheduleFrame());
     this.#leave = () => {
       leave();
@@ -257,7 +258,7 @@ class ChangeCollector {
     return result;
   }
 
-  /** Adds lines that were taken but not sent to the number of omitted lines. */
+  /** Adds lines that were collected but not sent to the number of omitted lines. */
   addOmitted(lines: number): void {
     this.#omitted += lines;
     this.#hasNodeMoved = true;
@@ -287,7 +288,7 @@ class ChangeCollector {
 
   #handleInspection({ type, actorRef }: InspectionEvent): void {
     if (type !== '@xstate.snapshot') return;
-    // Every actor of the node is created by XState.
+    // Safe cast: every actor of the node was created by XState.
     if (!isPodActor(actorRef as AnyActorRef)) this.#hasNodeMoved = true;
     this.#scheduleFrame();
   }

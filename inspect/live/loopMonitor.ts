@@ -37,7 +37,7 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
 }
 
 /**
- * Converts to milliseconds with one decimal. The histogram measures the time between two timers, so subtract the
- * timer's interval.
+ * Converts a delay to milliseconds with one decimal. The histogram measures the time between two timers, so subtract
+ * the timer's interval.
  */
 const toP99Ms = (nanoseconds: number): number => Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

@@ -1,4 +1,4 @@
-/** The state of the node in the bar at the top of the page. */
+/** Computes the state of the node for the bar at the top of the page. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { ActorNode, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { ShownGate, ShownNode } from '../protocol.ts';
@@ -36,7 +36,7 @@ function shownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][num
 const runtimeTrouble = ({ runtime }: Pick<NodeBarState, 'runtime'>): string | undefined =>
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
-/** The runtime as its last responses describe it. */
+/** Returns the runtime's state according to its last responses. */
 export const shownRuntime = (
   { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
   ready: boolean,

@@ -1,4 +1,4 @@
-/** Tracks which actor trees have changed. Most inputs of a node change the actors of one pod only. */
+/** Tracks which actor trees have changed. Most inputs of a node only change the actors of a single pod. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
@@ -22,11 +22,11 @@ export class TouchedTrees {
   /** Handles an inspection event. */
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
     if (type !== '@xstate.snapshot') return;
-    // Every actor of the node is created by XState.
+    // Safe cast: every actor of the node was created by XState.
     for (const tree of this.#treesOfActor(actorRef as AnyActorRef)) this.#trees.add(tree);
   };
 
-  /** Marks the pods as changed. */
+  /** Records that a pod was added, was removed, or has a new status. */
   readonly markPods = (): void => {
     this.#havePodsChanged = true;
   };

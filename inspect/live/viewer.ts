@@ -1,15 +1,17 @@
 /**
- * Sends frames to one viewer as server-sent events. A viewer that reads too slowly gets a new snapshot instead of a
- * backlog.
+ * Sends frames to one viewer as server-sent events. A viewer that reads too slowly receives a new snapshot instead of
+ * the accumulated frames.
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 
-/** Maximum number of unread bytes, in addition to the snapshot. */
+/**
+ * Maximum number of unread bytes, in addition to the snapshot. Beyond this, the frames are replaced by a new snapshot.
+ */
 const MAX_UNREAD_BYTES = 2 ** 20;
 /**
- * Maximum time that data may stay unread, in milliseconds. A viewer that exceeds it is disconnected, so that another
- * one can connect.
+ * Maximum time that data may stay unread, in milliseconds. A viewer that exceeds it is disconnected, which allows
+ * another one to connect.
  */
 const READ_TIMEOUT_MS = 30_000;
 
@@ -31,7 +33,7 @@ export class Viewer {
   #isBehind = false;
   #readTimer: unknown;
 
-  /** Sends a snapshot at once. */
+  /** Sends a snapshot immediately. */
   constructor(parts: ViewerOptions) {
     this.#parts = parts;
     this.#sendSnapshot();

@@ -1,4 +1,4 @@
-/** The viewers of a running node. */
+/** Manages the viewers of a running node. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveText } from './liveText.ts';
@@ -10,7 +10,7 @@ interface ViewersOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Maximum number of viewers. */
+/** Maximum number of viewers. Further ones are refused. */
 const MAX_VIEWERS = 16;
 
 /** Follows the node while there is a viewer. */
@@ -23,7 +23,9 @@ export class Viewers {
     this.#parts = parts;
   }
 
-  /** Adds a viewer. Returns the reason if that is not possible. Does nothing if the client has already disconnected. */
+  /**
+   * Adds a viewer, or returns the reason why this is not possible. Does nothing if the client has already disconnected.
+   */
   add(request: IncomingMessage, response: ServerResponse): string | undefined {
     // A closed connection emits no further event.
     if (response.closed || request.socket.destroyed) return undefined;
@@ -45,7 +47,7 @@ export class Viewers {
     const { live, clock, onError } = this.#parts;
     try {
       this.#leave ??= live.follow((json) => this.#sendFrame(json));
-      // Create the snapshot before the headers are sent, so that an error can still be sent as a response.
+      // Create the snapshot before sending the headers, because an error can only be sent as a response until then.
       live.snapshot();
     } catch (error) {
       this.#stopIfUnwatched();

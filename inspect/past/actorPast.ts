@@ -1,4 +1,4 @@
-/** The history of one actor: its transitions, its time in each state, and the runs of its container. */
+/** Collects the history of one actor: its transitions, its time in each state, and the runs of its container. */
 import type { InspectionEvent } from 'xstate';
 import type { StateChange } from '../../actors/status/sinceMap.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
@@ -18,7 +18,8 @@ export class ActorPast {
   #runs: Runs;
   readonly #container: string | undefined;
   /**
-   * Whether the pod's current life started during the collection, so that earlier history belongs to a previous life.
+   * Whether the pod's current life started during the collection, in which case earlier history belongs to a previous
+   * life.
    */
   #sawLifeStart = false;
   #startTime: string | undefined;
@@ -45,7 +46,8 @@ export class ActorPast {
   }
 
   /**
-   * `status` is undefined if the pod was removed. A later start time belongs to the pod's next life under the same UID.
+   * Adds a status of the pod, or undefined if the pod was removed. A later start time belongs to the pod's next life
+   * under the same UID.
    */
   addStatus(uid: string, status: PodStatus | undefined): void {
     if (uid !== this.#uid) return;

@@ -1,4 +1,4 @@
-/** The past of a node from its recording, including snapshots, stories and the rail. */
+/** Reads the past of a node from its recording, including snapshots, stories and the rail. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
@@ -27,7 +27,10 @@ interface HistoryOptions {
   readonly path: string;
   /** Digest of the machines of this program. */
   readonly machines: string;
-  /** Decompresses members. By default in Node's thread pool, which the node may need. */
+  /**
+   * Decompresses members. The default uses Node's thread pool, which delays the node's own work if it runs in the same
+   * process.
+   */
   readonly expand?: Expand;
 }
 
@@ -43,14 +46,12 @@ export interface ReplayedState {
   readonly version: string;
 }
 
-/** Callbacks for the events on the way to a time. */
+/** Callbacks for the events that are replayed on the way to a time. */
 type ReplayObservers = Pick<Parameters<typeof replayTo>[2], 'inspect' | 'moves'>;
 
-/**
- * Limits of the history of an actor, in milliseconds and in keyframe intervals. The second one bounds the duration of
- * the replay.
- */
+/** Maximum length of an actor's history. */
 const MAX_HISTORY_MS = 10 * 60_000;
+/** Maximum length of an actor's history in keyframe intervals, which limits the duration of the replay. */
 const MAX_HISTORY_KEYFRAMES = 3;
 
 /** Maximum age of the statuses to read, in milliseconds. */
@@ -60,7 +61,7 @@ const MAX_STATUS_AGE_MS = 30 * 60_000;
 export class History {
   readonly #parts: HistoryOptions;
   readonly #reels: Reels;
-  /** The result of the previous open, which the next one extends. */
+  /** The recording as last opened. Opening it again only reads the appended part. */
   #file: RecordingFile | undefined;
 
   constructor(parts: HistoryOptions) {
@@ -68,7 +69,7 @@ export class History {
     this.#reels = new Reels(parts.machines);
   }
 
-  /** The time range of the recording. Undefined if it is empty. */
+  /** Returns the time range of the recording, or undefined if it is empty. */
   async recordedSpan(): Promise<Snapshot['recorded']> {
     const { file, stretches } = await this.#open();
     const span = timeRange(file.members, stretches);
@@ -77,7 +78,7 @@ export class History {
 
   /**
    * Replays to a time, or to the end of the recording, and calls `use` with the agent. The agent is stopped before the
-   * result is returned. With `seen`, the replay starts early enough to collect the history of an actor.
+   * result is returned. With `observers`, the replay starts early enough to collect the history of an actor.
    */
   async replayTo<T>(at: number, use: (played: ReplayedState) => T, observers?: ReplayObservers): Promise<T> {
     const { file, stretches } = await this.#open();
@@ -93,7 +94,7 @@ export class History {
     }
   }
 
-  /** Returns a snapshot. Nearby times are served from memory afterwards. */
+  /** Returns a snapshot. Later requests for nearby times are then served from memory. */
   async snapshotAt(at: number): Promise<ShownMoment> {
     const moment = await this.#reels.stateAt(at, await this.#open()).catch(throwNotReplayable);
     if (moment === undefined) throw new NotInspected('nothing was recorded that could be played');
@@ -125,7 +126,7 @@ export class History {
     return rail;
   }
 
-  /** Calls `learn` with a pod's statuses up to a time, from earliest to latest. */
+  /** Calls `addStatus` with a pod's statuses up to a time, from earliest to latest. */
   async statuses(uid: string, to: number, addStatus: (status: PodStatus | undefined) => void): Promise<void> {
     const { file, stretches } = await this.#open();
     for (const { stretch, beginning } of partsBetween(file, stretches, { from: to - MAX_STATUS_AGE_MS, to })) {

@@ -1,4 +1,4 @@
-/** Answers the page's requests for the past of a node. */
+/** Serves the page's requests for the past of a node. */
 import { isMissing } from '../../host/files/fileErrors.ts';
 import { containerNameOf } from '../../show/actors/actorPath.ts';
 import { createDetail, partAtPath } from '../detail.ts';
@@ -17,7 +17,9 @@ import { uidIn } from '../shown.ts';
 import { ActorPast, type CollectedHistory } from './actorPast.ts';
 import type { History, ReplayedState } from './history.ts';
 
-/** Each method rejects with `NotInspected` if the requested object does not exist. */
+/**
+ * Provides the past states of a node. Each method rejects with `NotInspected` if the requested object does not exist.
+ */
 export interface Past {
   /** Returns the time range of the recording. */
   recorded(): Promise<Snapshot['recorded']>;
@@ -34,7 +36,7 @@ export interface Past {
   actorPast(path: string, at: number): Promise<CollectedHistory>;
 }
 
-/** Maximum age of events, in milliseconds. An agent retains them as long. */
+/** Maximum age of events, in milliseconds. An agent retains events for the same time. */
 const MAX_EVENT_AGE_MS = 3_600_000;
 
 /**
@@ -60,8 +62,8 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
 }
 
 /**
- * Retries once, because the recorder may delete its oldest file during the request. The second attempt uses the
- * remaining files.
+ * Retries a request once, because the recorder may delete its oldest file during the request. The second attempt uses
+ * the remaining files.
  */
 const withRetry =
   <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
@@ -120,7 +122,7 @@ export function splitPod(
   return { manifest, status: status ?? null };
 }
 
-/** Returns the events of the pod's last life in a story. Repetitions are counted, as in a Kubernetes event. */
+/** Returns the events of the pod's last life in a story. Repeated events are counted, as in a Kubernetes event. */
 function aggregateEvents({ lines }: Story, container: string | undefined): ShownEvent[] {
   const events = new Map<string, ShownEvent>();
   for (const line of lines) {

@@ -11,7 +11,7 @@ export interface EntryQuery {
   readonly at: number;
 }
 
-/** Returns undefined if no such input was recorded. */
+/** Returns the payload of an input, or undefined if the input was not recorded. */
 export async function readPastEntry(
   file: RecordingFile,
   stretches: readonly Stretch[],

@@ -5,7 +5,7 @@ import { linesFrom, type Part, partsBetween, readHeaderAt, type Stretch } from '
 import type { Story, StoryLine } from '../protocol.ts';
 import { StoryConverter } from './storyLines.ts';
 
-/** Maximum number of lines. Later lines take precedence. */
+/** Maximum number of lines. Beyond this, the earliest lines are dropped. */
 const MAX_LINES = 20_000;
 /** Maximum number of compressed bytes to read for a story. Decompressing and parsing them takes a few seconds. */
 const MAX_READ_BYTES = 2 ** 24;
@@ -21,7 +21,7 @@ interface StoryQuery {
 
 type State = Story['before'][number];
 
-/** Returns what happened between two times, inclusive. Drops the earliest lines if there are too many. */
+/** Returns the story between two times, inclusive. Drops the earliest lines if there are too many. */
 export async function readPastStory(
   file: RecordingFile,
   stretches: readonly Stretch[],
@@ -33,7 +33,8 @@ export async function readPastStory(
   let totalLines = unread;
   for await (const line of readStoryLines(file, parts, asked, states)) {
     if (line.at > asked.to || !concerns(line, asked.uid)) continue;
-    // Lines before the requested range belong to an earlier life, as do the states that they lead to.
+    // Lines before the requested range belong to an earlier life of the pod, and so do the states that result from
+    // them.
     if (line.at < asked.from && line.kind === 'gone') states.clear();
     if (line.at < asked.from) {
       if (line.kind === 'state') states.set(line.actor, createState(line.actor, line.state, line.at));
@@ -41,7 +42,7 @@ export async function readPastStory(
     }
     totalLines += 1;
     lines.push(line);
-    // Trim rarely, because removing lines from the start moves all others.
+    // Trim rarely, because removing lines from the start moves all later ones.
     if (lines.length > 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES);
   }
   const lastLines = lines.slice(-MAX_LINES);
@@ -55,8 +56,8 @@ export async function readPastStory(
 }
 
 /**
- * Selects the latest parts within the limit of bytes. `unread` is the number of entries in the skipped parts,
- * regardless of the actor.
+ * Selects the latest parts within the limit of bytes. `unread` is the number of entries of all actors in the skipped
+ * parts.
  */
 function selectLatestParts(
   file: RecordingFile,

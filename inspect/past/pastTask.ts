@@ -1,4 +1,4 @@
-/** Messages between the main thread and the thread that reads the past. */
+/** Defines the messages between the main thread and the thread that reads the past. */
 import type { Past } from './past.ts';
 
 /** The recording to read. */

@@ -8,21 +8,27 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 interface PastThreadOptions extends PastWorkerData {
   readonly clock: Clock;
-  /** Called before each request, to flush what is being recorded. */
+  /** Called before each request to flush the recording in progress. */
   readonly before?: () => Promise<void>;
 }
 
 /** Time without requests after which the thread is terminated. */
 const IDLE_MS = 60_000;
-/** Timeout of a request. It far exceeds the duration for the largest recording. A slower thread is terminated. */
+/**
+ * Timeout of a request. It far exceeds the time that the largest recording takes. After the timeout, the thread is
+ * terminated.
+ */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEAP_MEGABYTES = 512;
 const CLOSED_MESSAGE = 'the page has been closed';
 
-/** Maximum number of concurrent requests. The page never sends as many. */
+/** Maximum number of concurrent requests. Further ones are refused. The page never sends this many. */
 const MAX_CONCURRENT_REQUESTS = 8;
 
-/** Requests that a reader waits for. They are served before all requests for history, even older ones. */
+/**
+ * Methods whose results the user waits for. Their requests are served before those for history, even if the latter are
+ * older.
+ */
 const URGENT_METHODS: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
 
 interface PendingRequest {
@@ -145,7 +151,7 @@ export class PastThread implements Past {
   }
 
   #handleResponse(news: PastResponse): void {
-    // The response belongs to a thread that has been terminated.
+    // Ignore a response from a thread that has been terminated.
     if (news.id !== this.#running?.task.id) return;
     const request = this.#takeRunning();
     if ('json' in news) request?.resolve(news.json);

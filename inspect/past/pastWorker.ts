@@ -1,4 +1,4 @@
-/** The worker thread that reads and replays the past of a node, so that page requests do not block the node. */
+/** Reads and replays the past of a node in a worker thread, because page requests must not block the node. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { systemClock } from '../../base/clock.ts';
@@ -13,9 +13,9 @@ const { path, machines, mode } = workerData as PastWorkerData;
 // Decompress in this thread, because Node's pool of four threads is shared with the node.
 const past = createPast(new History({ path, machines, expand: gunzipSync }), mode);
 
-/** A time after all recorded times. */
+/** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
-/** Time within which the first requests of a page complete. */
+/** Delay before the warm-up, during which the first requests of a page complete. */
 const WARM_UP_DELAY_MS = 1_000;
 let isWarm = false;
 
@@ -23,8 +23,8 @@ parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
   parentPort?.postMessage(await respond(id, past[ask], args));
   if (isWarm || ask !== 'rail') return;
   isWarm = true;
-  // Warm up after the first request for the rail. A user who sees the rail may go back in time, usually not far, and
-  // the first replay has to compile all of this code.
+  // Warm up after the first request for the rail. A user who sees the rail may go back in time, usually not far.
+  // Without the warm-up, that first replay would be slow, because all of its code has to be compiled.
   systemClock.setTimeout(() => void past.moment(MAX_DATE_MS).catch(() => {}), WARM_UP_DELAY_MS);
 });
 

@@ -3,10 +3,10 @@ import type { Member } from '../../recording/recordingFile.ts';
 import type { Stretch } from '../../recording/stretches.ts';
 import type { Rail, Snapshot } from '../protocol.ts';
 
-/** Maximum number of bars. Each covers a whole number of seconds. */
+/** Maximum number of bars. Each bar covers a whole number of seconds. */
 const MAX_BUCKETS = 240;
 
-/** Returns undefined if the recording is empty. `now` is the end of a recording in progress. */
+/** Returns the overview, or undefined if the recording is empty. `now` is the end of a recording in progress. */
 export function createRail(members: readonly Member[], stretches: readonly Stretch[], now?: number): Rail | undefined {
   const span = timeRange(members, stretches);
   if (span === undefined) return undefined;

@@ -2,10 +2,10 @@
 import type { Inspected } from '../inspected.ts';
 import type { Past } from './past.ts';
 
-/** A time after all recorded times. */
+/** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
 
-/** Requests without a time refer to the end of the recording. */
+/** Creates the interface to a recording. Requests without a time refer to the end of the recording. */
 export const createRecordedNode = (past: Past, close: () => Promise<void>): Inspected => ({
   moment: (at = MAX_DATE_MS) => past.moment(at),
   story: past.story,

@@ -1,4 +1,6 @@
-/** The time range of a recording in progress, refreshed in the background so that the page never waits for it. */
+/**
+ * Caches the time range of a recording in progress and refreshes it in the background, so the page never waits for it.
+ */
 import type { Clock } from '../../base/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
 import type { Snapshot } from '../protocol.ts';
@@ -9,7 +11,9 @@ interface RecordedSpanOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Interval at which the start is read again, because the recorder deletes old files. */
+/**
+ * Interval at which the start of the recording is read again, because it changes when the recorder deletes old files.
+ */
 const REFRESH_INTERVAL_MS = 300_000;
 
 /** Caches the start of the recording. */
@@ -18,7 +22,7 @@ export class RecordedSpan {
   #from: number;
   #refreshAt = 0;
 
-  /** The start is the current time until the recording has been read. */
+  /** Starts refreshing. Until the recording has been read, its start is assumed to be the current time. */
   constructor(parts: RecordedSpanOptions) {
     this.#parts = parts;
     this.#from = parts.clock.now();
@@ -53,7 +57,7 @@ export class RecordedSpan {
       (recorded) => {
         if (recorded) this.#from = recorded.from;
       },
-      // Retain the previous value.
+      // On failure, retain the previous value.
       () => {},
     );
   }

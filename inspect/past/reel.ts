@@ -1,4 +1,4 @@
-/** Stores the states of a replay, so that any time that has been replayed can be shown at once. */
+/** Stores the states of a replay, so any time that has been replayed can be shown immediately. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { shownReplayedNode } from '../live/nodeBar.ts';
@@ -6,7 +6,7 @@ import { type ChangedTrees, NODE } from '../live/touched.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from '../protocol.ts';
 import { type ActorChanges, ActorDiffer, allTrees, PodRowCache } from '../shown.ts';
 
-/** The changes at one time. */
+/** The changes at one point in time. */
 interface Change {
   readonly at: number;
   readonly actors: readonly ShownActor[];
@@ -49,7 +49,10 @@ export class Reel {
     return partialChanges ?? this.#actorDiffer.compareAll(allTrees(agent.explainNode().node, agent.trees()));
   }
 
-  /** Returns undefined if an actor was added or removed, because that shifts the order of others. */
+  /**
+   * Compares some trees. Returns undefined if an actor was added or removed, because this shifts the order of other
+   * actors.
+   */
   #compareTrees(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
     const trees = new Map<string, ActorNode>();
     for (const key of keys) {
@@ -77,13 +80,16 @@ export class Reel {
     return isSame ? undefined : node;
   }
 
-  /** Whether a time is at or after the first stored one. */
+  /** Whether a time is not before the first stored state. */
   covers(moment: number): boolean {
     const [first] = this.#changes;
     return first !== undefined && first.at <= moment;
   }
 
-  /** Returns the state at a time, or the first stored state if the time is earlier. Undefined if nothing is stored. */
+  /**
+   * Returns the state at a time, or the first stored state if the time is earlier. Returns undefined if nothing is
+   * stored.
+   */
   stateAt(moment: number): ShownMoment | undefined {
     const actors = new Map<string, ShownActor>();
     let [pods, node]: [readonly ShownPod[], ShownNode | undefined] = [[], undefined];

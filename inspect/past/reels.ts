@@ -1,11 +1,13 @@
-/** The parts of a recording that a user browses. Each is replayed once, as far as the user has requested. */
+/**
+ * Replays the parts of a recording that a user browses. Each part is replayed once, as far as the user has requested.
+ */
 import { StretchPlayer } from '../../recording/play.ts';
 import type { RecordingFile } from '../../recording/recordingFile.ts';
 import { type Beginning, beginningBefore, type Stretch } from '../../recording/stretches.ts';
 import { TouchedTrees } from '../live/touched.ts';
 import { Reel, type ShownMoment } from './reel.ts';
 
-/** Maximum number of cached reels. Each one has an agent with all of its actors. */
+/** Maximum number of cached reels. Each one contains an agent with all of its actors. */
 const MAX_REELS = 3;
 
 interface CachedReel {
@@ -39,7 +41,10 @@ export class Reels {
     this.#machines = machines;
   }
 
-  /** Returns the state at a time, or at the start of the recording. Undefined if it is empty. */
+  /**
+   * Returns the state at a time, or at the start of the recording if the time is earlier. Returns undefined if the
+   * recording is empty.
+   */
   stateAt(moment: number, opened: OpenedRecording): Promise<ShownMoment | undefined> {
     const answer = this.#lastRequest.then(() => this.#replayTo(moment, opened));
     this.#lastRequest = answer.catch(() => {});
@@ -61,7 +66,7 @@ export class Reels {
       await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touched.take()));
       return reel.stateAt(moment);
     } catch (error) {
-      // The position of the replay is unknown after an error.
+      // Drop the reel, because the position of its replay is unknown after an error.
       this.#reels.delete(key);
       await stopReel(playing);
       throw error;
@@ -80,7 +85,7 @@ export class Reels {
     return this.#createReel(part, part.beginning.at);
   }
 
-  /** Replays a part up to a time, from which on states are stored. */
+  /** Creates a reel and replays its part up to a time. Later states are stored. */
   async #createReel({ file, stretch, beginning }: ReelPart, moment: number): Promise<CachedReel> {
     const [machines, touched] = [this.#machines, new TouchedTrees()];
     const player = await StretchPlayer.create(file, stretch, beginning, { machines, inspect: touched.inspect });

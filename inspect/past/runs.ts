@@ -1,4 +1,4 @@
-/** The completed runs of a container, collected from the statuses of its pod. */
+/** Collects the completed runs of a container from the statuses of its pod. */
 import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { TriedRun } from '../protocol.ts';
 
@@ -14,7 +14,7 @@ export class Runs {
   readonly #completed = new Map<string, CompletedRun>();
   #startedAt: number | undefined;
 
-  /** Without a container it collects nothing. */
+  /** If `container` is undefined, no runs are collected. */
   constructor(container: string | undefined) {
     this.#container = container;
   }
@@ -23,15 +23,15 @@ export class Runs {
     const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
     const own = statuses.find(({ name }) => name === this.#container);
     if (own === undefined) return;
-    // The restart count increases only when the next container is created, so add one while the container waits for
-    // that.
+    // The restart count increases only when the next container is created, so add one while the container waits for its
+    // creation.
     this.#addRun(own.lastState?.terminated, own.restartCount + (own.state?.waiting ? 1 : 0));
     this.#addRun(own.state?.terminated, own.restartCount + 1);
     const startedAt = own.state?.running?.startedAt ?? undefined;
     this.#startedAt = startedAt === undefined ? undefined : Date.parse(startedAt);
   }
 
-  /** Adds runs before the collection started. */
+  /** Adds runs from before the collection started. */
   addEarlier(runs: readonly TriedRun[]): void {
     for (const { waitedMs: _, ...run } of runs)
       if (!this.#completed.has(keyOf(run)))
@@ -56,7 +56,7 @@ export class Runs {
     const { startedAt, finishedAt, exitCode, reason = '' } = ended ?? {};
     const to = Date.parse(finishedAt ?? '');
     const started = Date.parse(startedAt ?? '');
-    // A container that could not be started has the runtime's zero time.
+    // The start time of a container that could not be started is the runtime's zero time.
     const from = started === 0 ? to : started;
     if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
     const completed = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
@@ -65,6 +65,7 @@ export class Runs {
 }
 
 /**
- * Statuses have a resolution of one second, in which a container may run twice. So the start time alone is not unique.
+ * Returns a unique key of a run. The start time alone is not unique, because statuses have a resolution of one second,
+ * in which a container may run twice.
  */
 const keyOf = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;

@@ -11,7 +11,7 @@ export class StoryConverter {
   /** The last observed state of each container, by container ID. */
   readonly #lastStates = new Map<string, string>();
 
-  /** Returns one line for each pod of a fact. */
+  /** Converts one line of a recording. A fact results in one line for each of its pods. */
   convert(line: Line): readonly StoryLine[] {
     switch (line.kind) {
       case 'asked':
@@ -74,7 +74,7 @@ export class StoryConverter {
     if (type === 'runtime.containerSeen' && container)
       return [createLine(this.#describeChanges([container]), container.podUid)];
     if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => createLine('listed', metadata?.uid));
-    // The status line itself reports what is sent to the sinks.
+    // The recording's status line already reports the status that is sent to the sinks.
     if (type === 'status.changed') return [];
     if (type === 'config.podChanged') return [createLine(describeResult(line.value), uid ?? pod?.metadata?.uid)];
     return [createLine(type)];
@@ -99,7 +99,10 @@ export class StoryConverter {
 const endsPodLife = (actor: string, state: string): boolean =>
   /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
 
-/** Maximum number of entries of each map. After a map is cleared, an unchanged state may be reported once more. */
+/**
+ * Maximum number of entries of each map. A full map is cleared, after which an unchanged state may be reported once
+ * more.
+ */
 const MAX_TRACKED = 10_000;
 
 type EntryLine = Extract<Line, { source: string }>;

@@ -1,4 +1,4 @@
-/** The transitions that one actor has taken, and its time in each state. */
+/** Collects the transitions that one actor has taken and its time in each state. */
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { StateChange } from '../../actors/status/sinceMap.ts';
 import { wayIdsOf } from '../../machines/drawing/ways.ts';
@@ -9,7 +9,10 @@ import type { Taken } from '../protocol.ts';
 /** Collects transitions from XState's inspection events, and times from the node's moves. */
 export class TransitionHistory {
   readonly #path: string;
-  /** Path of its pod's actor, or its own path for an actor of the node. A new actor at this path starts a new life. */
+  /**
+   * Path of the actor's pod, or the actor's own path if it belongs to the node. A new actor at this path starts a new
+   * life.
+   */
   readonly #pod: string;
   #from: number;
   readonly #ways = new Map<string, { count: number; lastAt: number }>();
@@ -27,7 +30,7 @@ export class TransitionHistory {
   inspect(event: InspectionEvent, at: number): void {
     if (event.type === '@xstate.actor' && isActorAt(event, this.#pod)) this.#reset(at);
     if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
-    // XState's transitions of this step, which its types omit.
+    // XState's event contains the transitions of this step, but its types omit them.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
     for (const way of wayIdsOf(taken)) this.#count(way, 1, at);
   }
@@ -73,6 +76,6 @@ export class TransitionHistory {
   }
 }
 
-/** Every actor of the node is created by XState. */
+/** Whether an event concerns the actor at `path`. Safe cast: every actor of the node was created by XState. */
 const isActorAt = ({ actorRef }: InspectionEvent, path: string): boolean =>
   pathOf(actorRef as Parameters<typeof pathOf>[0]).join('/') === path;

@@ -1,6 +1,6 @@
 /**
  * Converts actors and events to the protocol of the Stately inspector. Omits contexts and all fields of events except
- * for their types, because they may contain secrets.
+ * their types, because these may contain secrets.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { machines } from '../../machines/drawing/charts.ts';
@@ -60,12 +60,12 @@ export const describeActors = (trees: Iterable<ShownTree>, at: number): StatelyE
 
 /** Converts an inspection event. Returns undefined if the protocol has no equivalent. */
 export function toStatelyEvent(event: InspectionEvent, at: number): StatelyEvent | undefined {
-  // Every actor of the node is created by XState.
+  // Safe cast: every actor of the node was created by XState.
   const ref = event.actorRef as AnyActorRef;
   const own = commonFields(pathOf(ref).join('/'), at);
   if (event.type === '@xstate.actor') return { ...own, ...describeNewActor(ref) };
   if (event.type === '@xstate.event') {
-    // Every actor of the node is created by XState.
+    // Safe cast: every actor of the node was created by XState.
     const source = event.sourceRef as AnyActorRef | undefined;
     const sourceId = source && sessionIdOf(pathOf(source).join('/'));
     return { ...own, type: event.type, event: onlyType(event.event), ...(sourceId === undefined ? {} : { sourceId }) };

@@ -1,11 +1,11 @@
-/** A client that follows the actors over a WebSocket. It receives the existing actors in slices, then all events. */
+/** Sends the actors to a client over a WebSocket: first the existing actors in slices, then all events. */
 import type { WebSocket } from 'ws';
 import { nextTurn } from '../../base/nextTurn.ts';
 import type { StatelyEvent } from './stately.ts';
 
 /** Size of a slice, in characters. Each actor includes the definition of its machine. */
 const SLICE_LENGTH = 2 ** 18;
-/** Maximum size of the queued events, in characters. */
+/** Maximum size of the queued events, in characters. A client that falls further behind is disconnected. */
 const MAX_QUEUED_LENGTH = 2 ** 22;
 /** WebSocket close code "try again later". */
 const TRY_AGAIN_LATER = 1013;
@@ -50,7 +50,7 @@ export class StatelyFollower {
     this.#socket.close(TRY_AGAIN_LATER, 'too slow');
   }
 
-  /** Sends one slice, and the next one when the socket has written it. The node's other work runs in between. */
+  /** Sends one slice, and the next one when the socket has written it. Other work of the node can run in between. */
   #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;
     const slice = this.#takeSlice();

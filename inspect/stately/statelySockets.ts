@@ -1,4 +1,4 @@
-/** The WebSocket server for the Stately inspector's protocol. */
+/** Serves WebSockets with the Stately inspector's protocol. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -14,9 +14,9 @@ interface StatelySocketsOptions {
   readonly clock: Clock;
 }
 
-/** Maximum number of clients. */
+/** Maximum number of clients. Further ones are refused. */
 const MAX_SOCKETS = 8;
-/** Maximum size of a message from a client, in bytes. Clients have nothing to send. */
+/** Maximum size of a message from a client, in bytes. Clients need not send any messages. */
 const MAX_MESSAGE_BYTES = 1024;
 /** Interval between pings, in milliseconds. A client that has not responded by the next ping is disconnected. */
 const PING_INTERVAL_MS = 30_000;
