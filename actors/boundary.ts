@@ -91,7 +91,7 @@ const elapsedOf = (input: TimerInput) => ({
 /**
  * Creates the actor logic of ports, feeds and timers. Each input receives a timestamp, is recorded, and takes effect
  * one microtask later, so effects happen in the recorded order. Before facts, port responses and elapsed timers are
- * recorded, they may wait for a later turn of the event loop, so that bursts do not block it.
+ * recorded, they may wait for a later turn of the event loop, because a burst must not block it.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;

@@ -1,6 +1,6 @@
 import type { RootActor } from './node/rootActor.ts';
 
-/** Drains a node. Resolves when no pod is left or the node itself has stopped. */
+/** Drains a node. Resolves when all pods have been removed or the node has stopped. */
 export function drainNode(root: RootActor, drain: () => void): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

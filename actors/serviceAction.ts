@@ -1,4 +1,6 @@
-/** Actions of services that the metrics count, because neither a status nor a recorded event shows them. */
+/**
+ * Defines the actions of services that the metrics count, because they are not visible in any status or recorded event.
+ */
 
 /**
  * The outcome of checking whether a pod must prove its access to an image

@@ -21,7 +21,7 @@ interface AccessRules {
   /** The listening address, with the port that was assigned. */
   readonly address: InspectAddress;
   readonly scheme: 'http' | 'https';
-  /** Whether a text is the token. Undefined if the page is open to every client that reaches the address. */
+  /** Whether a string is the token. Undefined if the page is open to every client that reaches the address. */
   readonly isToken?: ((candidate: string) => boolean) | undefined;
   /**
    * The file that contains the link with the token, if there is one. The refusal of a request without a token names it.

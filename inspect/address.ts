@@ -18,7 +18,7 @@ export interface PageAddress {
   readonly isOpen: boolean;
 }
 
-/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`. Returns undefined if the text has neither form. */
+/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`. Returns undefined if the string has neither form. */
 export function parsePageAddress(text: string): PageAddress | undefined {
   const isOpen = text.endsWith(OPEN_SUFFIX);
   const address = parseAddress(isOpen ? text.slice(0, -OPEN_SUFFIX.length) : text);
@@ -27,7 +27,7 @@ export function parsePageAddress(text: string): PageAddress | undefined {
 
 /**
  * Parses `127.0.0.1:10270`, `[::1]:10270` or `localhost:10270`. Port 0 selects a free port. Returns undefined if the
- * text is not an address.
+ * string is not an address.
  */
 function parseAddress(text: string): InspectAddress | undefined {
   const [, ipv6, name, digits] = ADDRESS_PATTERN.exec(text) ?? [];

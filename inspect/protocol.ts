@@ -259,7 +259,7 @@ export interface ShownPayload {
   readonly heldBack: number;
 }
 
-/** Matches the placeholders of secret values in a text. The page highlights them. */
+/** Matches the placeholders of secret values in a string. The page highlights them. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
 /** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */

@@ -290,7 +290,7 @@ function sendError(response: ServerResponse, code: number, message: string): voi
 function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
-  // A location with two leading slashes would redirect to another host.
+  // A location with two leading slashes would redirect to a different host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
 }

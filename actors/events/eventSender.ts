@@ -60,7 +60,7 @@ export class EventSender {
   readonly #nodeUidAlarm: Alarm;
   /** Time of the last check for queued starts on the monotonic clock. Undefined while no event yields. */
   #checkedAt: number | undefined;
-  /** Rings when an event must be sent at once. */
+  /** Rings when an event must be sent immediately. */
   readonly #wakeUp: Alarm;
 
   constructor(parts: EventSenderParts) {

@@ -10,11 +10,11 @@ interface PodCidrParts {
   readonly clock: Clock;
   /** Returns the current address ranges of pods, separated by commas. Empty if none is assigned yet. */
   readonly podCidr: () => string;
-  /** Called with a function that makes the feed check the ranges at once. */
+  /** Called with a function that makes the feed check the ranges immediately. */
   readonly onStart: (check: CheckPodCidr) => void;
 }
 
-/** Checks the address ranges at once. `again` sends them even if the runtime has already accepted them. */
+/** Checks the address ranges immediately. With `again`, sends them even if the runtime has already accepted them. */
 export type CheckPodCidr = (options: { readonly again: boolean }) => void;
 
 /** The interval between attempts. A kubelet tries whenever it syncs its Node status. */

@@ -19,7 +19,7 @@ const count = z.union([z.int().check(z.gte(0)), unbounded]);
 const strings = z.array(z.string());
 const optionalBoolean = z.optional(z.boolean());
 const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
-/** Like the kubelet, accept a path without a leading slash. */
+/** Whether a cgroup path is valid. Like in the kubelet, a leading slash is optional. */
 const isCgroup = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
 const isHttp = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 
@@ -45,7 +45,7 @@ const admissionNode = z.looseObject({
 const description = {
   cgroupRoot: z.optional(z.string().check(z.refine(isCgroup, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
-  // `NodeParts` has a field of this name, too.
+  // `NodeParts` also has a field of this name, so accept any object.
   cgroups: z.optional(z.looseObject({})),
   resolvConf: z.optional(z.looseObject({ servers: strings, searches: strings, options: strings })),
   readResolvConf: optionalFunction,

@@ -68,7 +68,7 @@ interface NodeDependencies
 
 /**
  * Creates a node that runs once its `start` is called. Opens the store and inspects the pods that the previous agent
- * has left on disk. Rejects if an argument is missing or invalid, or if the pods on disk belong to another runtime.
+ * has left on disk. Rejects if an argument is missing or invalid, or if the pods on disk belong to a different runtime.
  */
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);

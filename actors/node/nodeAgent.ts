@@ -79,11 +79,11 @@ export interface NodeAgent {
   draftKeyframe(): KeyframeDraft;
   /** Stops all actors immediately and leaves the containers running. Resolves when all writes are complete. */
   stop(): Promise<void>;
-  /** Terminates every pod gracefully. Resolves when no pod is left. */
+  /** Terminates every pod gracefully. Resolves when all pods have been removed. */
   drain(): Promise<void>;
   /**
-   * Time of the last input, or of the agent's creation, in milliseconds since the epoch. The agent's state is as of
-   * this time.
+   * Returns the time of the last input, or of the agent's creation, in milliseconds since the epoch. The agent's
+   * current state is the state at this time.
    */
   now(): number;
   /** Sends a fact that does not come from a feed. Used by additional sources and tests. */

@@ -57,7 +57,7 @@ export interface ClusterParts {
   readonly providerId: string;
   /** Undefined if no cloud controller sets the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** Whether the node creates its Node object. Otherwise someone else must create it. */
+  /** Whether the node creates its Node object. Otherwise, an administrator or another component must create it. */
   readonly registers: boolean;
   /** Whether the attach-detach controller of the cluster attaches volumes to the node. */
   readonly attachesByController: boolean;
@@ -127,7 +127,7 @@ export interface NodeParts extends ClusterContent {
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
   readonly moves?: ((move: StateChange) => void) | undefined;
-  /** Called with every XState inspection event. Attach it only while someone is inspecting. */
+  /** Called with every XState inspection event. Attach it only during an inspection. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   /** Called with errors of services and feeds, and with damaged durable facts. */
   readonly onError?: (source: string, error: unknown) => void;

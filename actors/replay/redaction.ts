@@ -26,7 +26,7 @@ export interface Redaction {
   readonly redact: <T>(value: T) => T;
   /** Returns a function that redacts several values. An object shared by them is redacted only once. */
   readonly redactor: () => <T>(value: T) => T;
-  /** Redacts all texts in a value at any depth, because errors and container output may quote a secret. */
+  /** Redacts all strings in a value at any depth, because errors and container output may quote a secret. */
   readonly texts: <T>(value: T) => T;
 }
 

@@ -12,7 +12,10 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
 
 export interface Replay {
-  /** Started by `play`. Its statuses, views and explanations are those at the current time of the replay. */
+  /**
+   * The replayed agent, which `play` starts. Its statuses, views and explanations are those at the current time of the
+   * replay.
+   */
   readonly agent: NodeAgent;
   /**
    * Enters the entries at their times, in order. Resolves with the entries that no actor was waiting for. An actor

@@ -1,12 +1,12 @@
 /** Requests for a relist from outside the actors. */
 export class RelistRequests {
   #callbacks: ((isAnswered: boolean) => void)[] = [];
-  /** Called on each request. The PLEG sets it. */
+  /** Called on each request. Set by the PLEG. */
   onRequest = () => {};
 
   /**
-   * Once a relist that started after this call has taken effect, resolves to whether the runtime has responded.
-   * Resolves to false when the signal aborts.
+   * Requests a relist. Once a relist that started after this call has taken effect, resolves to whether the runtime has
+   * responded. Resolves to false when the signal aborts.
    */
   request(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -102,7 +102,7 @@ async function queryVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs:
 
 type Unmet = Pick<RuntimeCondition, 'type' | 'reason' | 'message'>;
 
-/** The kubelet's message, which pod events repeat. */
+/** Returns the kubelet's message, which also appears in pod events. */
 const notReadyMessage = (what: string, { type, reason, message }: Unmet): string =>
   `${what} not ready: ${type}=false reason:${reason} message:${message}`;
 

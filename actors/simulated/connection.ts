@@ -63,7 +63,7 @@ export class CancellableWait {
     this.#clock = clock;
   }
 
-  /** Calls `act` after a delay, or at once if it is not positive. */
+  /** Calls `act` after a delay, or immediately if the delay is not positive. */
   after(ms: number | undefined, act: () => void): void {
     if (this.#isCancelled) return;
     if (ms === undefined || ms <= 0) act();

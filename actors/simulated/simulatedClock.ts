@@ -43,7 +43,8 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Advances the time from timer to timer until the promise settles. Fails if no timer is left that could settle it.
+   * Advances the time from timer to timer until the promise settles. Fails if there are no more timers, because the
+   * promise could then never settle.
    */
   async drive<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;

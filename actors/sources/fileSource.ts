@@ -198,11 +198,11 @@ class FileSource {
 
   /**
    * Finds files that were removed and recreated since they were read. For a kubelet this is a removal and a start,
-   * whatever their content, because it handles each event individually (`produceWatchEvent` in
+   * regardless of their content, because it handles each event individually (`produceWatchEvent` in
    * `pkg/kubelet/config/file_linux.go`). They are read in the next round, and therefore a set without them is published
-   * first. Renaming another file over a file changes its entry only once. After several such renames, the file has a
-   * new inode and its status has changed after its content (ctime). The same is true after a removal and a rename,
-   * which is recognized if the file was missing when the removal was reported.
+   * first. Replacing a file by renaming a different file changes its entry only once. After several such renames, the
+   * file has a new inode and its status has changed after its content (ctime). The same is true after a removal and a
+   * rename, which is recognized if the file was missing when the removal was reported.
    */
   async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreated = new Set<string>();

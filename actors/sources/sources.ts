@@ -71,7 +71,7 @@ export const sourcePlaces = ({
     ...(manifestUrl === undefined ? [] : [['http', withoutSecrets(manifestUrl.url)] as const]),
   ]);
 
-/** Runs all sources as one feed. A failure of one does not affect the others. */
+/** Runs all sources as one feed. A failing source does not affect the others. */
 export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
     const { clock, startThread } = parts;

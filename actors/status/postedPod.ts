@@ -8,7 +8,7 @@ import { type PodRef, podView } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 export interface Posted {
-  /** The pod's actor, or the tree to show for a pod that has no actor yet. */
+  /** The pod's actor, or the tree to display for a pod that has no actor yet. */
   readonly shown: PodRef | ActorNode;
   readonly pod: Pod;
   readonly view: PodView;

@@ -82,7 +82,7 @@ export class StatusReports {
     for (const [uid, end] of parts.unacknowledged) this.#restore(uid, end);
   }
 
-  /** Returns the statuses that the previous agent has left to send to each sink. */
+  /** Returns the statuses that the previous agent has not sent to each sink. */
   previouslyUnsent(): readonly StatusSinkInput[] {
     const latestStatuses = [...this.#latest.values()];
     return this.#dependencies.sinks.map(({ name, patienceMs }) => ({
@@ -160,7 +160,7 @@ export class StatusReports {
     try {
       // Copy the status, because a sink may modify it.
       const report = { uid, namespace, name: podName, status: structuredClone(status), ended, isStatic };
-      // A sink may ignore its signal.
+      // Enforce the timeout here, because a sink may ignore its signal.
       const act = (within: AbortSignal) =>
         unlessAborted(sink.put(report, { signal: within }), within).catch(asTimeout(within));
       await withTimeout(act, { clock, signal, timeoutMs: PUT_TIMEOUT_MS });

@@ -32,14 +32,14 @@ export class DiskCalls {
   #awaitedCount = 0;
   #abandonedCount = 0;
 
-  /** `onLateEnd` is called when an abandoned call has completed. */
+  /** `onLateEnd` is called whenever an abandoned call completes. */
   constructor(threads: number, clock: Clock, onLateEnd: () => void) {
     this.#maxCalls = maxCalls(threads);
     this.#clock = clock;
     this.#onLateEnd = onLateEnd;
   }
 
-  /** Whether all allowed calls hang, so no further call can start. */
+  /** Whether the maximum number of calls hang, in which case no further call can start. */
   get isStuck(): boolean {
     return this.#abandonedCount >= this.#maxCalls;
   }

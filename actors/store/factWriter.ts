@@ -143,8 +143,8 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
 
 /**
  * Creates a writer of admitted resources. A status depends on them if the size has changed, and the first one also
- * because it contains the QoS class, which after a restart is that of the admitted pod, whatever its manifest contains
- * by then.
+ * because it contains the QoS class. After a restart, this must be the class of the admitted pod, even if its manifest
+ * has changed.
  */
 function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: Write) {
   const admitted = new Map<string, PodView>();

@@ -53,7 +53,7 @@ interface FindOptions {
 
 /**
  * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. An unmarked directory is adopted if a durable fact shows that its pod was admitted by this agent, or during a
+ * root. An unmarked directory is adopted if a durable fact proves that this agent admitted its pod, or during a
  * take-over, always. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
 export async function findPodsOnDisk(

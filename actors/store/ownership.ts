@@ -38,7 +38,7 @@ export interface Ownership {
   /** Whether no sandbox of a different agent is known to be in the cgroup with the pod's UID. */
   hasCgroupAlone(uid: string): boolean;
   /**
-   * Marks the pod's directory before anything else of the pod is created. An unmarked directory is adopted if the
+   * Marks the pod's directory before any other file of the pod is created. An unmarked directory is adopted if the
    * runtime has run sandboxes of the pod (`ran`). Otherwise the directory belongs to a different owner and the call
    * rejects.
    */

@@ -94,7 +94,10 @@ export async function removeHalfWritten({ files, directory }: FactFolder): Promi
   await Promise.all(names.map((name) => remove(path.join(directory, name))));
 }
 
-/** Reads all facts of a directory. A damaged file, or anything else in its place, is renamed to `<file>.corrupt`. */
+/**
+ * Reads all facts of a directory. A damaged file, or a directory or special file in its place, is renamed to
+ * `<file>.corrupt`.
+ */
 export async function readFacts<Value>(
   { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,

@@ -40,7 +40,7 @@ export class Viewer {
     parts.response.on('drain', () => this.#catchUp());
   }
 
-  /** Sends a text that is the same for all viewers. */
+  /** Sends a serialized event, which all viewers share. */
   send(text: string): void {
     if (this.#isBehind) return;
     if (this.#parts.response.writableLength > this.#limit) this.#isBehind = true;

@@ -60,7 +60,7 @@ export async function identify(
   return problems.length === 0 && isAnonymousAllowed ? { caller: ANONYMOUS } : { caller: undefined, problems };
 }
 
-/** Returns the owner of a token. Rejects if no owner is known. */
+/** Returns the owner of a token. Rejects if no authenticator recognizes the token. */
 async function ownerOf(token: string, tokens: readonly TokenOwner[], gone: AbortSignal): Promise<Caller> {
   for (const owner of tokens) {
     const caller = await owner(token, gone);

@@ -91,7 +91,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return { port: bound.port, look: () => files.checkNow(), close };
 }
 
-/** An empty `ca` prevents OpenSSL from using the authorities of the host. */
+/**
+ * Returns TLS options with an explicit `ca`, which is empty by default, because OpenSSL would otherwise use the host's
+ * authorities.
+ */
 const trusted = (material: Material) => ({ ca: [], ...material });
 
 /** Serves routes without TLS, but only those that are safe to expose to any client. */

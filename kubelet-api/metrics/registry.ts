@@ -13,7 +13,7 @@ type Stability = 'INTERNAL' | 'ALPHA' | 'BETA' | 'STABLE';
 export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
-  /** Undefined for metrics without a stability level: those of the process, and the agent's own. */
+  /** Undefined for metrics without a stability level, i.e. the metrics of the process and the agent's own ones. */
   readonly stability?: Stability;
   /** If undefined, the family has exactly one series, which exists from the start. */
   readonly labels?: readonly string[];

@@ -11,5 +11,5 @@ export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamT
   return pod;
 }
 
-/** The pod's name in the kubelet's messages about the runtime. */
+/** Returns the pod's name as it appears in the kubelet's messages about the runtime. */
 export const fullName = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}`;

@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** An error response like that of Go's `http.Error`. */
+/** Creates an error response like Go's `http.Error`. */
 export const errorLine = (code: number, text: string): Refusal => new Refusal(code, `${text}\n`, NOSNIFF);
 
 /** Lifetime of the runtime's streaming URLs, in seconds. After that, the runtime can issue new URLs. */

@@ -69,7 +69,7 @@ export async function awaitSigned(
     },
     onStep: () => {},
   });
-  // The reflector retries while the server is unreachable, so that a later answer still counts.
+  // The reflector retries while the server is unreachable, so a later response is still received.
   void reflector.run().catch(reject);
   try {
     return await promise;

@@ -59,7 +59,7 @@ export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyO
   };
 }
 
-/** RSA requires NULL parameters (RFC 4055). */
+/** Returns the signature algorithm of a key. RSA requires NULL parameters (RFC 4055). */
 const algorithmOf = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
   asymmetricKeyType === 'rsa'
     ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null })

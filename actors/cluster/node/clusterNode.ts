@@ -43,7 +43,7 @@ export interface ClusterNodeParts {
   readonly statusReportMs: number;
   /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** Whether the node registers itself. Otherwise, someone else must create its Node. */
+  /** Whether the node registers itself. Otherwise, an administrator or another component must create its Node. */
   readonly registers: boolean;
   /** Whether the cluster's attach-detach controller attaches volumes to the node. */
   readonly attachesByController: boolean;
@@ -192,7 +192,7 @@ export class ClusterNode {
   }
 }
 
-/** Rejects, because the ports of a cluster have no implementation on a node without one. */
+/** Implements the cluster ports of a node without a cluster by rejecting every call. */
 const rejectWithoutCluster = () => Promise.reject(new Error('the node belongs to no cluster'));
 export const noCertificates: Pick<Services, keyof CertificatePorts> = {
   readCertificate: rejectWithoutCluster,

@@ -25,7 +25,7 @@ interface ApiPodsParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Resends the latest status, whatever its version. It may wait so that two writers of a status do not race. */
+/** Resends the latest status, regardless of its version. It may wait so that two writers of a status do not race. */
 const LATEST_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
 /** Watches the pods until the signal aborts. */

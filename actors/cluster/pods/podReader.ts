@@ -30,7 +30,7 @@ export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
   /** Keyed by UID. */
   readonly #versions = new Map<string, ReadVersion>();
-  /** Time at which each pod was first seen, by UID. */
+  /** Time at which each pod was first read, by UID. */
   readonly #firstSeenAt = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now'>) {

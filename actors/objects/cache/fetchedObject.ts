@@ -121,6 +121,9 @@ export class FetchedObject implements TrackedObject {
   }
 }
 
-/** Both versions must be of the same object, because versions of different objects are not comparable. */
+/**
+ * Whether a version is older than the known version of the same object. Versions of different objects are not
+ * comparable.
+ */
 const isOlder = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
   known?.uid === object.uid && Number(object.resourceVersion) < Number(known.resourceVersion);

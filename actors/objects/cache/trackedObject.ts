@@ -7,11 +7,17 @@ import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/
 import { withTimeout } from '../../services/withTimeout.ts';
 
 export interface TrackedObject {
-  /** Returns the object, or undefined if it does not exist. Rejects with a message for users if neither is known. */
+  /**
+   * Returns the object, or undefined if it does not exist. Rejects with a message for users if it is unknown whether
+   * the object exists.
+   */
   read(options: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined>;
   /** Must be called when another pod starts using the object. */
   invalidate(): void;
-  /** Called periodically. `isShown` means that a volume contains the object, in which case changes must be detected. */
+  /**
+   * Must be called periodically. `isShown` means that a volume contains the object, in which case changes must be
+   * detected.
+   */
   refresh(isShown: boolean): void;
   close(): void;
 }
@@ -23,7 +29,7 @@ export type TrackingStep =
   | { readonly state: 'failing'; readonly failure: string; readonly why: string; readonly until?: number };
 
 export interface TrackingListeners {
-  /** Called with the object when it is first known or has changed, or with undefined if it does not exist. */
+  /** Called with the object when it is first received or has changed, or with undefined if it does not exist. */
   readonly onObject: (object: ConfigObject | undefined) => void;
   readonly onStep: (step: TrackingStep) => void;
 }

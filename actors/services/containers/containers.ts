@@ -180,7 +180,10 @@ async function adoptEarlier(
   return undefined;
 }
 
-/** The kubelet also passes the whole pod, including its DNS configuration, to the runtime with each container (C20). */
+/**
+ * Fails the creation of a container whose DNS configuration is unknown, because like the kubelet, the node passes the
+ * whole pod to the runtime with each container (C20).
+ */
 function rejectUnknownResolver(cause: unknown): never {
   throw new NodeFailure('CreateContainerConfigError', messageOf(cause), {
     cause,

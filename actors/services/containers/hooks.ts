@@ -46,7 +46,7 @@ export interface HookParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
-  /** A pod without addresses of its own is reached at those of the node. */
+  /** Returns the node's addresses, at which pods without their own addresses are reached. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
 }
 

@@ -163,7 +163,10 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
   };
 }
 
-/** Nothing may be started in a foreign cgroup, because terminating the pod kills everything in its cgroup. */
+/**
+ * Returns the failure for a pod whose cgroup is foreign. The pod must not start in it, because terminating the pod
+ * kills all processes in its cgroup.
+ */
 function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {
   const message = `a cgroup for the pod UID ${uid} exists that this agent did not create: is another agent running this pod?`;
   return new NodeFailure('FailedCreatePodContainer', message);

@@ -1,4 +1,6 @@
-/** Decides who owns the cgroup of a pod, because terminating the pod kills everything in it. */
+/**
+ * Decides whether a pod's cgroup belongs to this agent, because terminating the pod kills all processes in the cgroup.
+ */
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -31,8 +33,8 @@ interface CgroupOwners {
 }
 
 /**
- * Whether everything in the pod's cgroup may be killed, i.e. it is ours and no other agent has a sandbox of the pod. If
- * the cgroup may be shared, queries the runtime, because its last list may be outdated.
+ * Whether all processes in the pod's cgroup may be killed, i.e. the cgroup is ours and no other agent has a sandbox of
+ * the pod. If the cgroup may be shared, queries the runtime, because its last list may be outdated.
  */
 export async function isSafeToKill(
   owners: CgroupOwners,

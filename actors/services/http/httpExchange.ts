@@ -113,7 +113,7 @@ function hostHeader(url: GoUrl, headers: HttpHeaders): string {
   return ascii.replace(/%[^\]]*\]$/, ']') + port;
 }
 
-/** Returns the value, or throws if the name or value could inject another header. */
+/** Returns the value, or throws if the name or value could inject a header. */
 function requireSafeHeader(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quoted(name)}`);
   // Only ASCII control characters matter, because the bytes of all other characters have higher values.

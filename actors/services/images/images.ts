@@ -49,7 +49,7 @@ async function findImage(
   const warnings = missingSecretsEvents(missing);
   const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return result;
-  // An invalid Secret proves nothing here, and fails the pull later.
+  // An invalid Secret does not prove access here, and makes the pull fail later.
   const find = () => credentials.find(pod, repository, { signal }).catch(() => []);
   return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...result, isUnproven: true } : result;
 }

@@ -23,7 +23,7 @@ export interface ProbeParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
-  /** A pod without addresses of its own is reached at those of the node. */
+  /** Returns the node's addresses, at which pods without their own addresses are reached. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
   /** Returns a random number in [0, 1). */
   readonly jitter: () => number;

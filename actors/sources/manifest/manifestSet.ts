@@ -58,7 +58,7 @@ interface Entry {
   readonly parsed: ParsedText;
   /** The persisted version. */
   readonly stored?: GoodManifest | undefined;
-  /** Digest of the text that was read last, whether valid or not. */
+  /** Digest of the text that was last read, even if it was invalid. */
   readonly readDigest?: string;
   readonly mode?: number | undefined;
   /** Whether parsing the text was postponed, because the text has not changed since before the restart. */

@@ -19,7 +19,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 export class CriHeader {
   isStdout = true;
   isPartial = false;
-  /** Offset of the text. */
+  /** Offset of the line's text after the header. */
   textAt = 0;
   /** The time for display, if it differs from the bytes of the line. */
   #displayTime: string | undefined;

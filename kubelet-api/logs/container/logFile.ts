@@ -33,7 +33,7 @@ export async function openLog(path: string, roots: readonly string[]): Promise<L
 
 const outside = (): Promise<never> => Promise.reject(new Error('path escapes from parent'));
 
-/** Whether the path now refers to another file. */
+/** Whether the path now refers to a different file. */
 export async function isReplaced({ handle, path }: LogFile): Promise<boolean> {
   const [own, now] = [await handle.stat(), await stat(path).catch(unlessMissing)];
   return now !== undefined && (now.ino !== own.ino || now.dev !== own.dev);

@@ -6,7 +6,7 @@ import { alpha, plain, type Registry } from '../registry.ts';
 const PAGE_BYTES = 4096;
 const MICRO = 1e-6;
 
-/** The start time of the process, in seconds since the epoch. */
+/** Returns the start time of the process, in seconds since the epoch. */
 export const processStartSeconds = (): number => Math.round(performance.timeOrigin) / 1_000;
 
 /** Returns the contents of `/proc/self/net/netstat`, or nothing on a kernel without that file. */

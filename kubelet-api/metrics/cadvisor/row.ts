@@ -55,6 +55,6 @@ export function rowLabels({ id, container = '', image = '', name = '', namespace
   return { labels, labelText: labelText(labels) };
 }
 
-/** Formats a row's labels together with those of one sample, sorted by name. */
+/** Formats a row's labels together with the labels of a sample, sorted by name. */
 export const withLabels = ({ labels }: Pick<Row, 'labels'>, extraLabels: readonly Label[]): string =>
   labelText([...labels, ...extraLabels].toSorted(([one], [other]) => (one < other ? -1 : 1)));

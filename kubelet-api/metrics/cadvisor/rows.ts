@@ -40,7 +40,7 @@ export async function rowsOf(sample: NodeSample, parts: RowParts): Promise<reado
 
 const nodeFields = ({ disks, bootedAt }: RowParts): Partial<Row> => ({ disks, createdAt: bootedAt });
 
-/** The limits of the root cgroup are the capacity of the host (`container/raw/handler.go` of cAdvisor). */
+/** Sets the limits of the root cgroup to the capacity of the host (`container/raw/handler.go` of cAdvisor). */
 function withCapacity(root: CgroupSample, { memoryBytes, swapBytes }: RowParts): CgroupSample {
   const { memory } = root.usage;
   if (memory === undefined) return root;

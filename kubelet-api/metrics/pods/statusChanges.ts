@@ -42,7 +42,7 @@ export function newTerminations(
       if (terminations.length === 0) return [];
       const previous = previousLists.get(type)?.find(({ name }) => name === container.name);
       const previousTerminations = previous === undefined ? [] : terminationsIn(previous);
-      // A restarted runtime may have changed the ID of the container.
+      // Compare the start times as well, because a restarted runtime may have changed the container's ID.
       const isSameRun = (run: ContainerStateTerminated, other: ContainerStateTerminated) =>
         run.containerID === other.containerID ||
         (container.restartCount === previous?.restartCount &&
