@@ -1,6 +1,6 @@
 /**
- * The recording boundary: every input of the actors passes through it, i.e. facts from feeds, responses of ports and
- * elapsed timers. Each input is a plain, serialisable value with a timestamp, so it can be recorded and replayed.
+ * Creates the recording boundary, through which every input of the actors passes, i.e. facts from feeds, port responses
+ * and elapsed timers. Each input is a plain, serializable value with a timestamp, so it can be recorded and replayed.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../base/clock.ts';

@@ -1,4 +1,7 @@
-/** Outcomes and durations of port calls for the metrics. They stay in this process, so they need no redaction. */
+/**
+ * Defines the outcomes and durations of port calls for the metrics. They stay in this process, so they need no
+ * redaction.
+ */
 
 import type { Failure } from '../base/failure.ts';
 import type { PortName, PortTypes } from '../machines/shared/ports.ts';

@@ -24,7 +24,8 @@ interface AccessRules {
   /** Whether a string is the token. Undefined if the page is open to every client that reaches the address. */
   readonly isToken?: ((candidate: string) => boolean) | undefined;
   /**
-   * The file that contains the link with the token, if there is one. The refusal of a request without a token names it.
+   * The file that contains the link with the token, if there is one. The response to a request without a token names
+   * this file.
    */
   readonly linkFile?: string | undefined;
 }
@@ -35,7 +36,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Returns the error response for a request that is not allowed. Undefined if it is allowed. */
+/** Returns the error response for a request that is not allowed, or undefined if it is allowed. */
 export function refuseAccess(request: IncomingMessage, guarded: AccessRules): Refusal | undefined {
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };

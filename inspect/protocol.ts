@@ -65,7 +65,7 @@ export interface Snapshot {
   readonly at: number;
   /**
    * `live` is followed by frames, `past` is a past state of a running node, and `file` is a state from a recording
-   * alone.
+   * without a running node.
    */
   readonly mode: 'live' | 'past' | 'file';
   readonly node: ShownNode;

@@ -1,6 +1,6 @@
 /**
- * `POST /checkpoint/{ns}/{pod}/{container}`: the runtime writes an archive of a running container (`checkpoint` in
- * `pkg/kubelet/server/server.go`).
+ * Serves `POST /checkpoint/{ns}/{pod}/{container}`, with which the runtime writes an archive of a running container
+ * (`checkpoint` in `pkg/kubelet/server/server.go`).
  */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';

@@ -1,4 +1,4 @@
-/** The node's own objects at the API server: schemas and parsers. */
+/** Defines schemas and parsers for the node's own objects at the API server. */
 import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';

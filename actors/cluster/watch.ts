@@ -1,4 +1,4 @@
-/** Watches of cluster objects whose state the node reports. */
+/** Runs watches of cluster objects and reports their state. */
 
 import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';

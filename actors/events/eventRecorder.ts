@@ -1,4 +1,4 @@
-/** Records the events of the machines as core/v1 Events of the last hour, in memory only. */
+/** Stores the machines' events of the last hour as core/v1 Events, in memory only. */
 import { type CoreEvent, coreEvent, eventName } from '../../kubernetes/events/event.ts';
 import { createCorrelator } from './eventCorrelator.ts';
 import type { EventSink } from './eventSink.ts';

@@ -59,7 +59,7 @@ export class WaitingEvents {
   /** Removes and returns the next event. Undefined if the queue is empty or all events yield. */
   next(now: number, yields: boolean): WaitingEvent | undefined {
     const [warning, normal] = [firstOf(this.#warnings), firstOf(this.#normal)];
-    // A normal event is sent eventually, however many warnings there are.
+    // Send a normal event eventually, regardless of the number of warnings.
     const isOverdue = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
     if (warning !== undefined && !(isOverdue && normal.queuedAtMs < warning.queuedAtMs))
       return remove(this.#warnings, warning);

@@ -8,7 +8,7 @@ import type { Feed } from '../boundary.ts';
 interface PodCidrParts {
   readonly cri: Pick<Cri, 'updateRuntimeConfig'>;
   readonly clock: Clock;
-  /** Returns the current address ranges of pods, separated by commas. Empty if none is assigned yet. */
+  /** Returns the current pod address ranges, separated by commas. Empty if none is assigned yet. */
   readonly podCidr: () => string;
   /** Called with a function that makes the feed check the ranges immediately. */
   readonly onStart: (check: CheckPodCidr) => void;

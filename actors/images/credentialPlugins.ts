@@ -80,7 +80,7 @@ class CredentialPlugin {
     }
   }
 
-  /** Returns undefined if the plugin must not be run for this pod. */
+  /** Returns the service account data for the plugin, or undefined if the plugin must not be run for this pod. */
   async #accountOf({ pod, signal, tokens, findServiceAccount }: CredentialQuery): Promise<Account | undefined> {
     const attributes = this.#provider.token;
     if (attributes === undefined) return { request: {}, key: '' };

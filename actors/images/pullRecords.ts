@@ -1,4 +1,4 @@
-/** Records of the node's image pulls, in files like a kubelet's. They are read once and cached in memory. */
+/** Stores records of the node's image pulls in files like a kubelet's. The files are read once and cached in memory. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { orElse } from '../../host/files/fileErrors.ts';

@@ -58,7 +58,7 @@ interface NodeDependencies
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
-  /** Providers of objects, tokens and trust bundles that replace those of the cluster. */
+  /** Providers of objects, tokens and trust bundles that replace the cluster's. */
   readonly overrides: ClusterContent;
   readonly localObjects: LocalObjects;
   readonly relistRequests: RelistRequests;
@@ -177,7 +177,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   return { ...others, ...caches, ...common, overrides, fullConfig: config };
 }
 
-/** Returns the implementations of ports and feeds. Those in the parts replace the real ones. */
+/** Returns the implementations of ports and feeds. Implementations in the parts replace the real ones. */
 function createWorld(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,

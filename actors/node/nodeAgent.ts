@@ -39,8 +39,9 @@ import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
 import { createRootActor, type RootActor } from './rootActor.ts';
 
 /**
- * The state of a whole node agent at one point in time, as plain JSON. A replay needs only this and the entries that
- * follow. An object that several actors refer to, such as the pod of its containers, is one object here as well.
+ * The state of a whole node agent at one point in time, as plain JSON. A replay only needs the keyframe and the entries
+ * that were recorded after it. An object that several actors refer to, such as the pod of its containers, is one object
+ * here as well.
  */
 export interface Keyframe {
   /** Milliseconds since the epoch. */

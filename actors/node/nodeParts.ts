@@ -89,7 +89,7 @@ export interface NodeParts extends ClusterContent {
   readonly startThread?: StartThread;
   /** Yields to the event loop. Defaults to a wait for the next events of the host. */
   readonly nextTurn?: () => Promise<void>;
-  /** Undefined if pods have no cgroups of their own, or no containers. */
+  /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
   /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;

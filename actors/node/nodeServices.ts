@@ -1,4 +1,4 @@
-/** The real implementations of the ports: CRI, disk and logs. */
+/** Assembles the real implementations of the ports: CRI, disk and logs. */
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';

@@ -35,8 +35,8 @@ interface LocalParts {
 type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Creates the objects of each source. If `directory`, an in-memory directory, is defined, the objects in use are cached
- * below it across agent restarts.
+ * Creates the objects of each source. If the in-memory `directory` is defined, the objects in use are cached below it
+ * across agent restarts.
  */
 export function createLocalObjects(
   sources: SourceLocations,

@@ -36,7 +36,7 @@ export class ObjectReporter {
   #send: ((fact: NodeFact) => void) | undefined;
   #signal: AbortSignal | undefined;
   readonly #kinds = new Map<ConfigKind, KindState>();
-  /** Time of the last notification about each pod's objects, by the monotonic clock. */
+  /** Time of the last notification about each pod's objects, on the monotonic clock. */
   readonly #notifiedAt = new Map<string, number>();
   /** Pods with a pending notification. */
   readonly #due = new Set<string>();

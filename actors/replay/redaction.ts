@@ -67,8 +67,9 @@ class Redactor {
   readonly values: SecretValues;
   /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC takes 20 times as long. */
   readonly #key: string;
-  /** The objects of the current value that were already redacted as texts or otherwise, with the results. */
+  /** Results for the objects of the current value in which all strings were redacted. */
   readonly #redactedTexts = new Map<object, unknown>();
+  /** Results for the other redacted objects of the current value. */
   readonly #redactedObjects = new Map<object, unknown>();
 
   constructor(key: string, values = new SecretValues()) {

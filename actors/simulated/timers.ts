@@ -1,4 +1,4 @@
-/** Timers ordered by their due time, then in the order in which they were set. */
+/** Orders timers by their due time and, for equal times, in the order in which they were set. */
 
 export interface Timer {
   readonly due: number;

@@ -61,7 +61,7 @@ export interface SourceParts {
   readonly onManifestProblem?: OnManifestProblem;
 }
 
-/** Returns the manifest path and URL of a configuration, by the names of the sources that read them. */
+/** Returns the manifest path and URL of a configuration, keyed by the name of the source that reads them. */
 export const sourcePlaces = ({
   staticPodPath,
   manifestUrl,

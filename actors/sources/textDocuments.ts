@@ -1,5 +1,5 @@
 /**
- * Tracks the documents of a text individually. An invalid document is replaced by its last valid version, which is
+ * Tracks the documents of a text individually. An invalid document is replaced by its last good version, which is
  * identified by kind, namespace and name.
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';

@@ -176,7 +176,7 @@ export class StatusReports {
     const latest = this.#latest.get(uid);
     if (latest?.version === version) latest.missing.delete(sink);
     const isAwaited = this.#acknowledgingSinks.some((name) => latest?.missing.has(name));
-    // A later terminal status may be on disk already that has not been published yet.
+    // A later terminal status, which has not been published yet, may already be on disk.
     const isOnDisk =
       this.#savedTerminal.has(uid) && isSamePodStatus(this.#savedTerminal.get(uid)?.status, latest?.status);
     if (isOnDisk && !isAwaited) this.#removeSaved(uid);

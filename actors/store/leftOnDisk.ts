@@ -53,8 +53,8 @@ interface FindOptions {
 
 /**
  * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. An unmarked directory is adopted if a durable fact proves that this agent admitted its pod, or during a
- * take-over, always. Fails with `RuntimeChanged` if there are pods on a different runtime.
+ * root. During a take-over, every unmarked directory is adopted. Otherwise, it is only adopted if a durable fact proves
+ * that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
 export async function findPodsOnDisk(
   place: AgentPlace,
@@ -137,7 +137,7 @@ export async function listOwnedUids(rootDir: string): Promise<Pick<ReadonlySet<s
   return { has: (uid) => names.has(factFileName(uid)) };
 }
 
-/** Finds pods on disk that the agent does not know, by their directories or, after a power cut, by their logs. */
+/** Finds pods on disk that the agent does not know, by their directories or, after a power failure, by their logs. */
 export async function surveyPods(
   { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
   known: readonly string[],

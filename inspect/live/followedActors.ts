@@ -1,6 +1,6 @@
 /**
- * Follows the history of the actors that the page shows. Their past is read from the recording once, and live events
- * extend it.
+ * Follows the history of the actors that the page shows. Their past is read from the recording once and then extended
+ * by live events.
  */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
@@ -32,8 +32,8 @@ interface FollowedActor {
  */
 const MAX_FOLLOWED = 16;
 /**
- * Time without requests after which an actor is no longer followed if there is no viewer, because a client without a
- * stream does not signal that it has stopped requesting.
+ * Time without requests after which an actor is no longer followed if there is no viewer, because nothing signals that
+ * a client without a stream has stopped sending requests.
  */
 const IDLE_MS = 30_000;
 

@@ -5,7 +5,7 @@ import type { LiveUpdates } from '../inspected.ts';
 /** Lifetime of a cached snapshot without viewers. Equals the interval between frames. */
 const UNFOLLOWED_TTL_MS = 100;
 /**
- * Maximum lifetime of a cached snapshot with viewers. Usually the next frame invalidates it earlier, unless that frame
+ * Maximum lifetime of a cached snapshot with viewers. The next frame invalidates it earlier, unless creating that frame
  * fails.
  */
 const FOLLOWED_TTL_MS = 1_000;

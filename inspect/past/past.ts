@@ -40,7 +40,8 @@ export interface Past {
 const MAX_EVENT_AGE_MS = 3_600_000;
 
 /**
- * Creates the past from a recording. `mode` is `past` if its node is still running, or `file` for a recording alone.
+ * Creates the past from a recording. `mode` is `past` if the recorded node is still running, or `file` for a recording
+ * without a running node.
  */
 export function createPast(history: History, mode: 'past' | 'file'): Past {
   return {

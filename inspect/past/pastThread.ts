@@ -16,7 +16,7 @@ interface PastThreadOptions extends PastWorkerData {
 const IDLE_MS = 60_000;
 /**
  * Timeout of a request. It far exceeds the time that the largest recording takes. After the timeout, the thread is
- * terminated.
+ * terminated and the request rejected.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEAP_MEGABYTES = 512;

@@ -33,8 +33,8 @@ export class Reel {
   }
 
   /**
-   * Adds the state of the agent at a time, which must not be earlier than the previous one. Only the actors in `moved`
-   * are compared. If it is undefined, everything is compared.
+   * Adds the state of the agent at a time, which must not be before that of the previous state. Only the actors in
+   * `moved` are compared. If `moved` is undefined, all actors are compared.
    */
   addState(agent: NodeAgent, at: number, moved?: ChangedTrees): void {
     const { actors, gone } = this.#compareActors(agent, moved);

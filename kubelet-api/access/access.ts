@@ -179,7 +179,7 @@ async function admit(
   return { isAdmitted: true, caller: identity.caller };
 }
 
-/** Whether an error is caused by the client alone. Such errors are not logged, because a client could flood the log. */
+/** Whether an error is caused only by the client. Such errors are not logged, because a client could flood the log. */
 const isClientError = (problem: unknown): boolean => problem instanceof UnknownToken || problem instanceof BadOffer;
 
 interface RequestedAction {

@@ -1,6 +1,6 @@
 /**
- * Extracts tokens from a request's headers. Browsers send them as a WebSocket subprotocol because they cannot add
- * headers.
+ * Extracts tokens from a request's headers. Browsers send a token as a WebSocket subprotocol, because they cannot add
+ * headers to a WebSocket request.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 

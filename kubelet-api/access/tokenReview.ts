@@ -35,7 +35,7 @@ export interface ReviewParts {
 
 const CREATED = 201;
 
-/** Creates a review once. Like in the kubelet, a response that cannot be parsed counts as a success. */
+/** Creates a review without retries. Like in the kubelet, a response that cannot be parsed counts as a success. */
 export async function createReview<Review extends ObjectType>(
   kind: Parameters<AccessObserver['reviewed']>[0],
   path: string,

@@ -1,4 +1,4 @@
-/** `/debug/flags/v`: changes the log verbosity at runtime (`pkg/server/routes/flags.go` of apiserver). */
+/** Serves `/debug/flags/v`, which changes the log verbosity at run time (`pkg/server/routes/flags.go` of apiserver). */
 import { NOSNIFF, sendText } from '../answers.ts';
 import type { HttpRequest, HttpResponse, Route } from '../exchange.ts';
 

@@ -1,4 +1,4 @@
-/** `/debug/pprof/`: V8 profiles of the agent's process, in place of Go's (`net/http/pprof`). */
+/** Serves `/debug/pprof/`: V8 profiles of the agent's process instead of Go's (`net/http/pprof`). */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';

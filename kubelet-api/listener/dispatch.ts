@@ -69,7 +69,10 @@ async function respond({ paths, access }: DispatchOptions, arrived: IncomingExch
   }
 }
 
-/** Whether a request has two Host headers, or no headers at all as before HTTP/1.0. Go refuses both. */
+/**
+ * Whether a request has two Host headers, or has no headers because its HTTP version is older than 1.0. Go refuses
+ * both.
+ */
 const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolean =>
   httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;
 
@@ -95,7 +98,7 @@ function redirect({ request, response }: IncomingExchange, path: string, { searc
   response.end(text);
 }
 
-/** Authorizes the request by the path that is used for routing. */
+/** Authorizes the request for the path that is used for routing. */
 async function checkAccess(
   access: DispatchOptions['access'],
   { request, connection, signal }: IncomingExchange,

@@ -73,8 +73,8 @@ const MAX_PIPELINED = 8;
 /** Maximum number of open requests per HTTP/2 connection (`defaultMaxStreams` of `net/http` in Go). */
 const MAX_STREAMS = 250;
 /**
- * Memory that Node.js may use for an HTTP/2 connection, in megabytes. The default of 10 is less than 250 streams may
- * have in flight.
+ * Memory that Node.js may use for an HTTP/2 connection, in megabytes. The default of 10 does not suffice for the data
+ * that 250 streams may have in flight.
  */
 const SESSION_MEMORY_MB = 32;
 /** Timeout for responses in progress when the server closes. */

@@ -114,7 +114,7 @@ export async function readTextOrUndefined(files: FileSystem, file: string): Prom
   throw new Error(`${file}: ${result.noFile}`);
 }
 
-/** Adds the file name to an error of OpenSSL, which never contains the content of the file. */
+/** Adds the file name to an OpenSSL error. Such an error never contains the contents of the file. */
 export function withFileName<T>(file: string, read: () => T): T {
   try {
     return read();

@@ -1,4 +1,4 @@
-/** Converts the TLS settings of Kubernetes' configurations to those of OpenSSL. */
+/** Converts TLS settings from the format of Kubernetes configurations to OpenSSL's. */
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 

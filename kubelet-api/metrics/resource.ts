@@ -22,7 +22,7 @@ export const resourceMetricsRoute = ({ stats, startedAt }: ResourceParts): Route
   },
 });
 
-/** The value of one family for the node, a pod or a container. Undefined if unknown. */
+/** The value of one metric family for the node, a pod or a container. Undefined if it is unknown. */
 interface Reading {
   readonly value: number | undefined;
   /** If undefined, the sample has no timestamp. */

@@ -22,7 +22,10 @@ export const errorLine = (code: number, text: string): Refusal => new Refusal(co
 /** Lifetime of the runtime's streaming URLs, in seconds. After that, the runtime can issue new URLs. */
 const URL_SECONDS = '60';
 
-/** Converts an error of the runtime's streaming request (`WriteError` in `cri-streaming/pkg/streaming/errors.go`). */
+/**
+ * Converts the runtime's error for a streaming request to an error response (`WriteError` in
+ * `cri-streaming/pkg/streaming/errors.go`).
+ */
 export function toRefusal(error: unknown): Refusal {
   if (!(error instanceof NodeFailure)) return new Refusal(500, messageOf(error));
   const text = rpcErrorText(error);

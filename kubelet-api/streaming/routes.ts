@@ -1,4 +1,4 @@
-/** Routes for exec, attach, port-forward and run (`pkg/kubelet/server/server.go`). */
+/** Defines the routes for exec, attach, port-forward and run (`pkg/kubelet/server/server.go`). */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';

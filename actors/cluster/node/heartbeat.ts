@@ -1,4 +1,4 @@
-/** Limits the requests of a node's heartbeats in time and reconnects after failures. */
+/** Sets timeouts on a node's heartbeat requests and reconnects after failures. */
 import { UnexpectedResponse } from '../../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';

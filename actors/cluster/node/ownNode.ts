@@ -1,4 +1,4 @@
-/** The Node object of this node as last reported by the watch. */
+/** Caches the Node object of this node as last reported by the watch. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { sameValue } from '../../../base/sameValue.ts';
@@ -58,8 +58,8 @@ export class OwnNode {
 }
 
 /**
- * Returns a watch of the node's own Node. Sends the Node's state to the node agent whenever the state changes. `onUid`
- * is called with the UID of a new Node.
+ * Returns the feed that watches the node's own Node. Sends the Node's state to the node agent whenever the state
+ * changes. `onUid` is called with the UID of a new Node.
  */
 export function ownNodeWatch(
   ownNode: OwnNode,

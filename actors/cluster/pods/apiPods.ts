@@ -1,4 +1,4 @@
-/** The API server as a source of the pods that are bound to the node. */
+/** Watches the API server's pods that are bound to the node. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';

@@ -1,4 +1,4 @@
-/** An object that is fetched on demand (`util/manager/cache_based_manager.go` of the kubelet). */
+/** Fetches an object on demand (`util/manager/cache_based_manager.go` of the kubelet). */
 
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
@@ -32,7 +32,7 @@ export class FetchedObject implements TrackedObject {
   /** Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
   /**
-   * Time of the last request whose response is reusable, by the monotonic clock. Undefined if the object must be
+   * Time of the last request whose response is reusable, on the monotonic clock. Undefined if the object must be
    * fetched again.
    */
   #requestedAt: number | undefined;

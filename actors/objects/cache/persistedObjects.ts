@@ -57,7 +57,7 @@ export class PersistedObjects {
     this.#parts = parts;
   }
 
-  /** Returns undefined if the object is not stored or not readable. */
+  /** Reads an object. Returns undefined if it is not stored or not readable. */
   async read(reference: ConfigReference): Promise<PersistedObject | undefined> {
     if (!(await this.#exists())) return undefined;
     const stored = await this.#readFile(this.#fileOf(reference));

@@ -1,4 +1,4 @@
-/** A ConfigMap or Secret in use, independent of how it is kept up to date. */
+/** Defines a ConfigMap or Secret in use, independently of the way in which it is updated. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';

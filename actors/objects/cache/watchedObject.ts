@@ -1,4 +1,4 @@
-/** An object with its own watch (`util/manager/watch_based_manager.go` of the kubelet). */
+/** Watches a single object (`util/manager/watch_based_manager.go` of the kubelet). */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';

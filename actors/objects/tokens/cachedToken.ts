@@ -1,11 +1,12 @@
 /**
- * A service account token with its age. Only the API server decides whether a token is valid, and its clock may differ
- * from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead, the
- * node measures the token's age from before the request, and compares it with the lifetime that the server specifies.
- * The age is the larger of two measurements. The monotonic clock cannot be set, but stops while the host is suspended.
- * The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, but renewing it
- * too late costs a pod its access. A wall clock that was set back does not reveal the age. However, if the API server
- * uses the same clock, the token's issue time is now in the server's future, so the token is renewed in this case, too.
+ * Measures the age of service account tokens. Only the API server decides whether a token is valid, and its clock may
+ * differ from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead,
+ * the node measures the token's age from before the request, and compares it with the lifetime that the server
+ * specifies. The age is the larger of two measurements. The monotonic clock cannot be set, but stops while the host is
+ * suspended. The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, but
+ * renewing it too late costs a pod its access. A wall clock that was set back does not reveal the age. However, if the
+ * API server uses the same clock, the token's issue time is now in the server's future, so the token is renewed in this
+ * case, too.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -42,7 +43,9 @@ export class CachedToken {
   readonly #lifetimeMs: number;
   readonly #renewedAfterMs: number;
 
-  /** `requestedAt` is the time before the request, and `chance` is in [0, 1). */
+  /**
+   * `requestedAt` is the time before the request. `chance`, in [0, 1), determines the random advance of the renewal.
+   */
   constructor(token: string, lifetimeMs: number, requestedAt: ClockReading, chance: number) {
     this.#token = new Secret(token);
     this.#requestedAt = requestedAt;

@@ -1,6 +1,6 @@
 /**
- * Reads the ConfigMaps and Secrets that a container takes variables from, before it acquires a start slot, and caches
- * them until the container is created. Their contents never enter an actor or a recording.
+ * Reads the ConfigMaps and Secrets for a container's environment variables before the container acquires a start slot,
+ * and caches them until the container is created. Their contents never enter an actor or a recording.
  */
 
 import { NodeFailure } from '../../../base/failure.ts';

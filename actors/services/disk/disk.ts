@@ -42,7 +42,7 @@ export interface DiskParts extends ClusterContent {
   readonly mounter: Mounter;
   readonly ownership: Ownership;
   readonly variableObjects: Pick<ContainerObjects, 'forget'>;
-  /** Undefined if pods have no cgroups of their own, or no containers. */
+  /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
   /** Undefined if pods cannot reference any objects. */
   readonly inUse?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;

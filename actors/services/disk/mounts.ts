@@ -69,7 +69,7 @@ async function bindSubPaths(
   return Object.fromEntries(requests.map(({ index }, position) => [index, tasks[position]?.target ?? '']));
 }
 
-/** Reads the existing files that variables are taken from (C21). */
+/** Reads the existing files that define environment variables (C21). */
 async function readEnvFiles(
   { container, volumes }: MountInput,
   mounter: Mounter,

@@ -32,8 +32,9 @@ export class UnusedCgroups {
   }
 
   /**
-   * Whether the pod may use the cgroup of its name, because the cgroup does not exist, is ours, or has been unused for
-   * long enough. A cgroup that an agent failed to remove stays unused, and the runtime has no containers of its pod.
+   * Whether the pod may use the cgroup with its name, because the cgroup does not exist, is ours, or has been unused
+   * for long enough. A cgroup that an agent failed to remove stays unused, and the runtime has no containers of its
+   * pod.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#parts;

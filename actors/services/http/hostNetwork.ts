@@ -29,9 +29,9 @@ let secureContext: SecureContext | undefined;
 
 function openSocket({ host, port, isSecure }: Endpoint): Socket {
   if (!isSecure) return connect({ host, port });
-  // The server name of TLS is the URL's host, regardless of the Host header.
+  // The TLS server name is the URL's host, regardless of the Host header.
   const servername = isIP(host) === 0 ? host : '';
-  // A server could occupy the node by renegotiating, which Go's client never does (`RenegotiateNever`).
+  // A server could consume the node's CPU time by renegotiating, which Go's client never does (`RenegotiateNever`).
   secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   return connectSecurely({ host, port, servername, secureContext, rejectUnauthorized: false });
 }

@@ -29,7 +29,10 @@ export function dialTarget(url: GoUrl): { readonly host: string; readonly port: 
   return { host: textOfBytes(url.hostname), port };
 }
 
-/** Rejects with a `BodyFailure`, or with an error of the request, the connection or the head of the response. */
+/**
+ * Sends the request and reads the response. Rejects with a `BodyFailure`, or with an error of the request, the
+ * connection or the head of the response.
+ */
 export function exchange(
   url: GoUrl,
   headers: HttpHeaders,
@@ -102,7 +105,7 @@ function formatRequest(url: GoUrl, headers: HttpHeaders): string {
 }
 
 /**
- * Returns the value of the Host header. Like Go, replaces a value that no Host can have by an empty one, encodes
+ * Returns the value of the Host header. Like Go, replaces an impossible value with an empty string, encodes
  * internationalized names in Punycode and omits the zone of an IPv6 address.
  */
 function hostHeader(url: GoUrl, headers: HttpHeaders): string {

@@ -93,8 +93,8 @@ export async function supportsRecursiveReadOnly(
 }
 
 /**
- * Fails if the runtime does not support user namespaces, because on the host's users the pod would get more privileges
- * than intended.
+ * Fails if the runtime does not support user namespaces, because with the host's users, the pod would have more
+ * privileges than intended.
  */
 export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);

@@ -45,7 +45,7 @@ interface SandboxParts {
   readonly findHandler: FindRuntimeHandler;
   readonly ownership: Ownership;
   readonly layout: Layout;
-  /** Undefined if pods have no cgroups of their own, or no containers. */
+  /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
   /** Undefined if the runtime is not private to this node. */
   readonly restartRuntime?: RestartRuntime | undefined;

@@ -143,7 +143,7 @@ export class ManifestFiles {
     this.#changed = true;
   }
 
-  /** Records that a file or the whole source cannot be read. The last valid version stays in use. */
+  /** Records that a file or the whole source cannot be read. The last good version stays in use. */
   setUnreadable(key: string, problem: SourceProblem): void {
     this.#unreadable.set(key, problem);
     this.#changed = true;

@@ -23,7 +23,7 @@ export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
 }
 
 interface FollowOptions {
-  /** Called after all data has been read, at most once a second. A rejection ends the reading. */
+  /** Called after all data has been read, at most once a second. A rejection stops reading. */
   readonly isRunning: () => Promise<boolean>;
 }
 

@@ -1,4 +1,7 @@
-/** A pool of buffers for reading files, because unreferenced buffers are freed only by a garbage collection. */
+/**
+ * A pool of buffers for reading files. Buffers are reused, because unreferenced ones are only freed by a garbage
+ * collection.
+ */
 export class BufferPool {
   readonly #size: number;
   readonly #maxRetained: number;

@@ -28,8 +28,8 @@ export class CallMetrics {
   readonly #parts: CallMetricsParts;
   readonly #families: ReturnType<typeof callFamilies>;
   /**
-   * For each pod in a user namespace, by UID, the containers that a kubelet starts in the same sync as the sandbox and
-   * that have not started yet. If one fails to start, that sync has failed (`SyncPod` in
+   * For each pod in a user namespace, by UID, the names of the containers that a kubelet starts in the same sync as the
+   * sandbox and that have not started yet. If one fails to start, that sync has failed (`SyncPod` in
    * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
   readonly #unstarted = new Map<string, readonly string[]>();
