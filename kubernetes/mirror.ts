@@ -1,6 +1,6 @@
 /**
- * Mirror pods, which represent static pods at an API server. Changes of a mirror pod do not affect its static pod
- * (`pkg/kubelet/pod/mirror_client.go`).
+ * Creates and reads mirror pods, which represent static pods at an API server. Changes of a mirror pod do not affect
+ * its static pod (`pkg/kubelet/pod/mirror_client.go`).
  */
 import * as z from 'zod/mini';
 import { lookUp } from '../base/lookUp.ts';
@@ -26,7 +26,7 @@ export interface ObservedMirror {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Hash of the static pod that this mirror was created for. Other writers can set any value. */
+  /** Hash of the static pod for which this mirror was created. Other clients can set any value. */
   readonly hash: string;
   /** Whether the mirror pod has a deletion timestamp. */
   readonly isDeleting: boolean;
@@ -45,7 +45,7 @@ export function readMirror(object: unknown): ObservedMirror | undefined {
   return { namespace, name, uid, hash: annotations[MIRROR_ANNOTATION], isDeleting: deletionTimestamp !== undefined };
 }
 
-/** Whether a mirror pod is current, that is, mirrors the current version of the static pod and is not being deleted. */
+/** Whether a mirror pod is current: it mirrors the current version of the static pod and is not being deleted. */
 export const isMirrorOf = ({ hash, isDeleting }: ObservedMirror, { metadata }: Pod): boolean =>
   !isDeleting && lookUp(metadata.annotations, HASH_ANNOTATION) === hash;
 

@@ -12,13 +12,13 @@ export type MountedVolume =
 export interface MountedPath {
   readonly kind: 'path';
   readonly hostPath: string;
-  /** Whether this agent created the directory on a local disk, so that reading it cannot hang. */
+  /** Whether this agent created the directory on a local disk, in which case reading it cannot hang. */
   readonly own?: true;
   /** When the content should be refreshed, in milliseconds since the epoch. Undefined if it does not expire. */
   readonly renewAt?: number;
-  /** When the first of its tokens expires, in milliseconds since the epoch. */
+  /** When the first of the volume's tokens expires, in milliseconds since the epoch. */
   readonly goodUntil?: number;
-  /** The failure of the last refresh that was due. */
+  /** Failure of the last refresh. Undefined if that refresh succeeded. */
   readonly failure?: Failure;
 }
 

@@ -2,7 +2,7 @@ import { quoted } from '../base/quoted.ts';
 import { truncate } from '../base/shortText.ts';
 import type { Pod } from './api/schema/pod.ts';
 
-/** Returns a pod's name for people, which includes the namespace unless it is `default`. */
+/** Returns the name of a pod for display. It includes the namespace unless that is `default`. */
 export function displayName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
   return namespace === 'default' ? name : `${namespace}/${name}`;
 }
@@ -16,7 +16,7 @@ export function withoutNodeSuffix(name: string, node: string): string {
   return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
-/** Maximum length in characters of a valid namespace and name. */
+/** Maximum length in characters of a valid namespace, a slash and a valid name. Longer names are quoted. */
 const MAX_LENGTH = 317;
 
 /**

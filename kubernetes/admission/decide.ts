@@ -26,7 +26,7 @@ export interface Candidate {
   readonly known: boolean;
 }
 
-/** The node's capacity and its use. */
+/** The node's capacity, and the pods that use it. */
 export interface NodeUsage {
   readonly node: AdmissionNode;
   readonly capacity: Capacity;
@@ -39,7 +39,10 @@ export type Decision =
   | { readonly kind: 'admitted' }
   /** `isByLabels` is true if the labels of the node are the only reason for the refusal. */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
-  /** The pods with these UIDs must be terminated first. `resource` is the first one that is short. */
+  /**
+   * The pods with these UIDs must be terminated before the pod can be admitted. `resource` is the first resource of
+   * which too little is free.
+   */
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
 /** Decides about one pod. A critical pod is not refused for resources that can be freed by preemption (C24). */

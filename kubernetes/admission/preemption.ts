@@ -65,7 +65,7 @@ function remainingNeeds(needs: readonly Need[], victims: readonly Occupant[]): N
     .filter(({ amount }) => amount > 0);
 }
 
-/** Repeatedly takes the pod that covers the remaining needs best, until none remain. */
+/** Repeatedly selects the pod that best covers the remaining needs, until all needs are covered. */
 function bestFits(candidates: readonly Occupant[], initialNeeds: readonly Need[]): Occupant[] {
   const selected: Occupant[] = [];
   let [remaining, needs] = [[...candidates], [...initialNeeds]];
@@ -85,7 +85,10 @@ function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Nee
   );
 }
 
-/** Returns the normalized distance between the needs and what the pod frees. Each need has the same weight. */
+/**
+ * Returns the normalized distance between the needs and the resources that the pod would free. All needs have the same
+ * weight.
+ */
 function distanceOf({ requests }: Occupant, needs: readonly Need[]): number {
   return needs.reduce((sum, { resource, amount }) => {
     const missing = amount - amountRequested(requests, resource);

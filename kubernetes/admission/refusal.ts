@@ -6,7 +6,7 @@
 export interface HostPort {
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
-  /** Empty for all addresses of the node. */
+  /** Empty if the port is bound on all addresses of the node. */
   readonly hostIp: string;
 }
 
@@ -31,7 +31,7 @@ export type RefusalReason =
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
-  /** Explanation for people, with the requested resource and the pods that use it. */
+  /** Explanation for users, with the requested resource and the pods that use it. */
   readonly cause?: string;
   /**
    * Resource that is short while a resize is deferred, in the form of a refusal reason. Undefined for other refusals.
@@ -39,13 +39,13 @@ export interface Refusal {
   readonly lack?: RefusalReason;
 }
 
-/** A resource of which a pod requests more than is free, in millicores for cpu and in whole units otherwise. */
+/** Shortage of a resource. The amounts are in millicores for cpu and in whole units for other resources. */
 export interface Shortage {
   readonly resource: string;
   readonly requested: number;
   readonly used: number;
   readonly capacity: number;
-  /** The pods that use the resource, the largest amount first. */
+  /** The pods that use the resource, in descending order of the amount. */
   readonly holders: readonly { readonly pod: string; readonly amount: number }[];
 }
 

@@ -37,8 +37,8 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
 }
 
 /**
- * Returns the pod of a new version of an object if only the status has changed, and reuses the volumes and containers
- * of the previous pod. Returns undefined if the object has to be read again.
+ * Returns the pod of a new version of an object if only the status has changed. It reuses the volumes and containers of
+ * the previous version. Returns undefined if the object has to be read again.
  */
 export function withChangedStatus(
   previous: { readonly object: unknown; readonly pod: Pod },
@@ -49,7 +49,8 @@ export function withChangedStatus(
 }
 
 /**
- * Returns the last readable version of a pod with the status and the deletion of a later version that cannot be read.
+ * Returns the last readable version of a pod, with the status and the deletion timestamp of a later version that the
+ * node cannot read.
  */
 export function withReadableUpdates(pod: Pod, object: unknown): Pod {
   const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(object);
@@ -84,7 +85,7 @@ const metadataOf = (object: unknown): Readonly<Record<string, unknown>> =>
   isObject(object) && isObject(object.metadata) ? object.metadata : {};
 
 /**
- * Returns the status as the server stores it, including nulls, which a manifest loses when it is read. A status without
- * them would be reported again.
+ * Returns the status as the server stores it, including nulls, which are lost when a manifest is read. If the nulls
+ * were missing, the node would report the status again.
  */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);

@@ -5,8 +5,8 @@ import type { Pod } from './schema/pod.ts';
 import type { SecurityProfile } from './schema/security.ts';
 
 /**
- * Prefix of the annotation that set a container's profile before the field existed. A static pod may still use only the
- * annotation, because nothing copies it to the field.
+ * Prefix of the annotation that selected a container's profile before the `appArmorProfile` field existed. A static pod
+ * may still use only the annotation, because nothing copies it to the field.
  */
 export const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 

@@ -31,7 +31,7 @@ export function volumeWaitingReason(volumes: readonly VolumeView[], container: C
 
 const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
-/** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
+/** Whether a container mounts a volume of its pod that is missing from `there`, the volumes that are mounted. */
 export const isMissingVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
   mountedBy(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(there, name));
 

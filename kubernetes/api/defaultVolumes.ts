@@ -5,7 +5,9 @@ import type { Volume } from './schema/volume.ts';
 const FILE_MODE = 0o644;
 const TOKEN_LIFETIME_SECONDS = 3600;
 
-/** Applies the defaults of a volume, such as an empty directory if it has no source, file modes and types. */
+/**
+ * Applies the defaults of a volume, such as file modes and types. A volume without a source becomes an empty directory.
+ */
 export function defaultVolume(volume: Volume): Volume {
   if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
   const { hostPath, secret, configMap, downwardAPI, projected, image, ephemeral } = volume;

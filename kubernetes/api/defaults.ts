@@ -14,7 +14,7 @@ import type { Container, EnvVar, LifecycleHandler, Probe, ResourceRequirements }
 import type { PodSpec } from './schema/pod.ts';
 import { isHugePages } from './validation/resourceNames.ts';
 
-/** Applies the defaults of a pod or manifest. */
+/** Applies the defaults to a pod or manifest. */
 export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
   const { spec } = pod;
   const withContainerDefaults = (list: Container[]) =>
@@ -24,7 +24,7 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
-    // The kubelet does this while it converts a Pod to its internal version (`conversion.go`).
+    // The kubelet makes this correction when it converts a Pod to its internal version (`conversion.go`).
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     restartPolicy: spec.restartPolicy || 'Always',
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',

@@ -1,5 +1,6 @@
 /**
- * Returns the hash of a container's name and image in hex. The container is replaced only if this hash changes (C6).
+ * Returns the hash of a container's name and image as hex digits. A change of the spec replaces the container only if
+ * it changes this hash (C6).
  */
 export function containerHash(container: { readonly name: string; readonly image: string }): string {
   // The kubelet hashes a Go dump of these bytes. The same hash allows the agent to adopt containers that a kubelet

@@ -9,7 +9,7 @@ export type ManifestResult =
   | { readonly pod: PodManifest; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[]; readonly metadata?: NamedMetadata };
 
-/** Name of the pod in a manifest that has problems. */
+/** Name and namespace of the pod in a manifest that has problems. */
 export interface NamedMetadata {
   readonly name: string;
   readonly namespace?: string;
@@ -35,7 +35,8 @@ export function readManifest(value: unknown): ManifestResult {
 }
 
 /**
- * A node generates no names, so a manifest must have a name (`tryDecodeSinglePod` of `pkg/kubelet/config/common.go`).
+ * A node does not generate names, so a manifest must contain one (`tryDecodeSinglePod` in
+ * `pkg/kubelet/config/common.go`).
  */
 const MISSING_NAME: Problem = { path: 'metadata.name', message: 'Required value' };
 
@@ -45,7 +46,7 @@ const namedSchema = z.object({
 });
 
 /**
- * An unknown field of a volume or of a projected source is an error if nothing else beside the name is set, because the
+ * An unknown field of a volume or of a projected source is an error if only the name is set besides it, because the
  * field was meant to select the type. Otherwise a misspelt type would silently become an empty directory.
  */
 const podRules: KindRules = {
@@ -61,7 +62,7 @@ const podRules: KindRules = {
   },
 };
 
-/** Returns the problem of a value that is not a pod at all. Its fields are not checked then. */
+/** Returns the problem of a value that is not a pod at all, in which case its fields are not checked. */
 function problemOfKind(value: unknown): Problem | undefined {
   if (!isObject(value) || Array.isArray(value)) return { path: '', message: 'expected one Pod' };
   const kind: unknown = Reflect.get(value, 'kind');

@@ -28,8 +28,8 @@ export function formatValue(value: unknown): string {
 }
 
 /**
- * Returns undefined if the value cannot be written as JSON, e.g. because it contains itself. Only values from programs
- * can, never those from files.
+ * Returns undefined if the value cannot be written as JSON, e.g. because it contains a reference to itself. Only values
+ * that a program passes can do so, not values from files.
  */
 function toJson(value: unknown): string | undefined {
   try {

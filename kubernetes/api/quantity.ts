@@ -42,7 +42,7 @@ export function parseQuantity(text: string): bigint | undefined {
 function toNanos(digits: bigint, suffix: string, scale: bigint): bigint {
   const nanosPerSuffix = SUFFIXES.get(suffix);
   if (nanosPerSuffix !== undefined) return divideUp(digits * nanosPerSuffix, scale);
-  // The result is bounded beyond these exponents anyway, and a huge power would be slow to compute.
+  // The result is clamped beyond these exponents anyway, and a huge power would be slow to compute.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
   const power = 10n ** BigInt(Math.abs(exponent));
   return exponent < 0

@@ -1,6 +1,6 @@
 /**
- * Reads objects from manifests and API servers, and for the test API server. Nulls and missing fields become Go's zero
- * values, and then a schema checks the types.
+ * Reads objects from manifests and from API servers. The test API server uses it, too. Nulls and missing fields become
+ * Go's zero values, and then a schema checks the types.
  */
 
 import * as z from 'zod/mini';
@@ -25,7 +25,8 @@ export interface KindRules {
 }
 
 /**
- * Maximum number of unknown fields for which a similar known field is suggested, because people misspell only a few.
+ * Maximum number of unknown fields for which the warning suggests a similar known field. Users misspell only a few
+ * fields, and each suggestion takes time.
  */
 const MAX_HINTS = 20;
 
@@ -87,7 +88,7 @@ function findProtoKey(value: unknown, path: string): Problem | undefined {
   return undefined;
 }
 
-/** Whether a path is the data of a ConfigMap or Secret, in which `__proto__` is a valid key that is preserved. */
+/** Whether a path is the data of a ConfigMap or Secret, where `__proto__` is a valid key and is preserved. */
 const isDataPath = (path: string): boolean => ['data', 'binaryData', 'stringData'].includes(path);
 
 /** Returns a copy of an API object without its managed fields, which can be larger than the rest of the object. */

@@ -1,4 +1,7 @@
-/** Latest timestamp that can be formatted. A grace period or deadline can exceed it. */
+/**
+ * Latest timestamp that can be formatted. A grace period or deadline can lead to later timestamps, which are formatted
+ * as this one.
+ */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** Formats a timestamp (milliseconds since the epoch) in UTC with milliseconds. */

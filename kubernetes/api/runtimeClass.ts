@@ -55,8 +55,8 @@ export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedP
 
 /**
  * Returns the pod with the overhead, node selector and tolerations of its class, or the problems if the class does not
- * exist or contradicts the pod. A pod is admitted once: if it was already `admitted`, it retains the values from then
- * even if the class has changed. If `classes` is undefined, the pod is returned unchanged.
+ * exist or contradicts the pod. A pod is admitted once: if it was already `admitted`, it retains the values of its
+ * admission even if the class has changed since. If `classes` is undefined, the pod is returned unchanged.
  */
 export function withRuntimeClass(
   pod: Pod,
@@ -97,7 +97,7 @@ function withClassFields(spec: PodSpec, { overhead, nodeSelector, tolerations = 
   };
 }
 
-/** A pod may state only the same overhead as its class. */
+/** A pod that specifies an overhead must specify exactly that of its class. */
 function overheadProblems({ overhead: podOverhead = {} }: PodSpec, classOverhead: ResourceList = {}): Problem[] {
   const names = Object.keys(podOverhead);
   if (names.length === 0) return [];

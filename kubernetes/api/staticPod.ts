@@ -7,9 +7,7 @@ const PRIORITIES = new Map([
   ['system-cluster-critical', SYSTEM_CRITICAL_PRIORITY],
 ]);
 
-/**
- * Origin of a static pod: the path of a file or a URL, and the timestamp of reading it in milliseconds since the epoch.
- */
+/** Origin of a static pod: the path of a file or a URL, and when it was read, in milliseconds since the epoch. */
 export interface StaticSource {
   readonly nodeName: string;
   readonly source: 'file' | 'http';
@@ -55,7 +53,7 @@ function computeUid(manifest: PodManifest, node: string, origin: string): string
     .slice(0, 32);
 }
 
-/** Sorts the keys, because their order in a file must not change the UID. */
+/** Returns an object with sorted keys, because their order in a file must not affect the UID. */
 function sortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -76,9 +74,9 @@ function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tol
 }
 
 /**
- * Returns the name that at most one running pod of a node may have, `name_namespace` (C24). For a pod of an API server
- * it is the UID, because the server guarantees that its name is unique, and the previous pod with that name may still
- * be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
+ * Returns the pod's full name, `name_namespace`, which at most one running pod on a node may have (C24). For a pod from
+ * an API server, returns the UID, because the server guarantees that its name is unique, and the previous pod with that
+ * name may still be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
  */
 export function fullName(pod: Pod): string {
   const { name, namespace, uid } = pod.metadata;

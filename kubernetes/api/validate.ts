@@ -1,6 +1,6 @@
 /**
  * Validates pods after defaulting, in the order and wording of Kubernetes (`pkg/apis/core/validation/validation.go`).
- * Static pods and the pods of the test API server are checked by the same functions.
+ * Static pods and the pods of the test API server go through the same functions.
  */
 import type { Problem } from './problem.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
@@ -36,14 +36,14 @@ import {
   requiredOneOf,
 } from './validation/words.ts';
 
-/** Maximum in seconds, which fits in 32 bits. */
+/** Maximum of `activeDeadlineSeconds` in seconds, which fits in a signed 32-bit integer. */
 const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 
 /**
- * Returns the problems that prevent a node from running a pod, after defaulting. A static pod is checked like a new pod
- * at an API server, because its mirror pod must be accepted there, and must not refer to API objects. With `isLenient`,
- * it may refer to objects that it can run without. With `acceptsObjects`, the caller checks references to objects that the
- * pod's source provides. A pod from an API server has already been validated there.
+ * Returns the problems that prevent a node from running a pod. Defaults must have been applied. A static pod is checked
+ * like a new pod at an API server, because its mirror pod must be accepted there. It also must not refer to API
+ * objects. With `isLenient`, it may refer to objects that it can run without. With `acceptsObjects`, the caller checks
+ * references to objects that the pod's source provides. A pod from an API server has already been validated there.
  */
 export function validatePod(
   pod: Pod,
@@ -122,7 +122,7 @@ interface SpecCheck {
 const nodeCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: true, check });
 const clusterCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: false, check });
 
-/** Checks in the order of `ValidatePodSpec`, after those of volumes and containers. */
+/** Checks in the order of `ValidatePodSpec`. They run after the checks of volumes and containers. */
 const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(validateHostNetwork),
   nodeCheck(({ restartPolicy }) =>
@@ -193,7 +193,9 @@ function validateHostNetwork({ hostNetwork, containers }: PodSpec): Problem[] {
   );
 }
 
-/** Validates what the node relies on in a pod from an API server, whose other rules may be newer than ours. */
+/**
+ * Validates only the fields that the node relies on, because the API server that accepted the pod may have newer rules.
+ */
 function validateAcceptedPod(pod: Pod): Problem[] {
   const { metadata, spec } = pod;
   return [

@@ -96,6 +96,6 @@ function resolveObject(reference: ObjectReference, objects: ResolvedObjects): Co
   throw new NodeFailure('CreateContainerConfigError', object.message, { cause: object });
 }
 
-/** Returns the value as text. Binary values are allowed only in Secrets, whose bytes are preserved. */
+/** Returns the value as text. Binary values are supported only in Secrets, and their bytes are preserved. */
 const valueToText = ({ kind }: ConfigObject, value: string | Buffer): string | undefined =>
   typeof value === 'string' ? value : kind === 'Secret' ? bytesToText(value) : undefined;

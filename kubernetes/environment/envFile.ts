@@ -5,8 +5,8 @@ import { NodeFailure } from '../../base/failure.ts';
 const LINE = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;
 
 /**
- * Returns the value of a variable in a file, or undefined if the file does not have it. The last value of a name
- * counts. Throws if the file is malformed.
+ * Returns the value of a variable in a file, or undefined if the file does not have it. If the file defines the
+ * variable several times, the last value takes effect. Throws if the file is malformed.
  */
 export function envFileValue(
   text: string,

@@ -13,11 +13,11 @@ export interface EnvVariable {
 export interface EnvLookups {
   readonly source: (source: EnvVarSource) => string | undefined;
   readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
-  /** Variables of services, which all other variables override. */
+  /** Variables with the addresses of services. All other variables override them. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
-/** A variable before expansion. `field` is set only for literal values, which are the only ones to be expanded. */
+/** A variable before expansion. `field` is set only for literal values, because only these are expanded. */
 interface Unexpanded {
   readonly name: string;
   readonly value: string;

@@ -14,7 +14,7 @@ export interface Addresses {
 }
 
 /**
- * Returns the value of a fieldRef (C21). It is empty if the field is not set yet, and undefined if the path is not
+ * Returns the value of a fieldRef (C21): an empty string if the field is not set yet, undefined if the path is not
  * supported.
  */
 export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresses): string | undefined {

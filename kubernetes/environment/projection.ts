@@ -37,7 +37,7 @@ export function projectionsOf({ downwardAPI, projected, configMap, secret }: Vol
 export const defaultModeOf = ({ downwardAPI, projected, configMap, secret }: Volume): number =>
   (downwardAPI ?? projected ?? configMap ?? secret)?.defaultMode ?? FILE_MODE;
 
-/** Whether the content of a mounted volume can change with the labels, annotations or resources of its pod. */
+/** Whether the content of a mounted volume can change when the labels, annotations or resources of its pod change. */
 export const dependsOnPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
@@ -97,8 +97,8 @@ export function objectFiles(
 const toBuffer = (value: string | Buffer): Buffer => (typeof value === 'string' ? Buffer.from(value) : value);
 
 /**
- * Returns the files with normalized paths. The last of several files with the same path counts. Throws `FailedMount`
- * for a path outside the volume.
+ * Returns the files with normalized paths. If several files have the same path, the last one replaces the others.
+ * Throws `FailedMount` for a path outside the volume.
  */
 export function normalizeFiles(files: readonly ProjectedFile[]): ProjectedFile[] {
   const byPath = new Map(files.map((file) => [normalizePath(file.path), file] as const));
@@ -141,8 +141,8 @@ export function refuseUnlessOptional(volume: Volume, { secret, configMap, ...sou
 }
 
 /**
- * Normalizes a path of plain names. Throws if it leads out of the volume or to names that are reserved for the volume's
- * own files.
+ * Normalizes a path of plain names. Throws if it leads out of the volume or to a name that is reserved for the volume's
+ * internal files.
  */
 function normalizePath(path: string): string {
   const names = path.split('/');

@@ -1,4 +1,7 @@
-/** Environment variables with the addresses of services (`envvars/envvars.go` and `kubelet_pods.go` of the kubelet). */
+/**
+ * Computes the environment variables with the addresses of services (`envvars/envvars.go` and `kubelet_pods.go` of the
+ * kubelet).
+ */
 
 /** The part of a Service that determines its variables. */
 export interface ServiceAddress {
@@ -16,7 +19,7 @@ interface ServicePort {
   readonly protocol: string;
 }
 
-/** The pod settings that determine which services are included: the namespace, and whether its services are. */
+/** The pod's namespace, and whether the pod gets variables for that namespace's services. */
 interface LinkSettings {
   readonly namespace: string;
   readonly enableServiceLinks: boolean;
@@ -27,8 +30,8 @@ const HEADLESS = 'None';
 const API_SERVER_SERVICE = { namespace: 'default', name: 'kubernetes' };
 
 /**
- * Returns variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace. The
- * latter take precedence.
+ * Returns variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace.
+ * Variables for the pod's namespace take precedence.
  */
 export function serviceVariables(
   services: Iterable<ServiceAddress>,

@@ -21,7 +21,7 @@ export interface CoreEvent {
   readonly reportingInstance: string;
 }
 
-/** Component name of node agents, also of those other than the kubelet. */
+/** Component name in events. Node agents other than the kubelet use it, too. */
 const COMPONENT = 'kubelet';
 /** Namespace of events about objects without a namespace. */
 const DEFAULT_NAMESPACE = 'default';
@@ -59,8 +59,8 @@ export function coreEvent(
 /**
  * Returns `<object>.<hex>`. The hex part is the timestamp in nanoseconds, in which the sequence number of the event
  * replaces the digits below a millisecond. If that is not a DNS subdomain, which an API server would reject, returns a
- * UUID like `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so that
- * it is equally unique and the same in a replay.
+ * UUID like `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so it is
+ * equally unique and stays the same in a replay.
  */
 export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
   const unique = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;

@@ -1,4 +1,4 @@
-/** Formats events like kubectl: one row each in `get events`, and with the first time and count in `describe`. */
+/** Formats events like kubectl: as rows of a table in `get events`, and as an age with the count in `describe`. */
 import { humanDuration } from '../../base/duration.ts';
 import type { CoreEvent } from './event.ts';
 

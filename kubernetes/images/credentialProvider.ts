@@ -16,7 +16,7 @@ export interface CredentialProvider {
   /** Name of the plugin's program. */
   readonly name: string;
   readonly apiVersion: (typeof PROVIDER_VERSIONS)[number];
-  /** Patterns of the images that the plugin provides credentials for, in the format of keyring locations. */
+  /** Patterns of the images for which the plugin provides credentials, in the format of keyring locations. */
   readonly matchImages: readonly string[];
   /** Cache duration in milliseconds for responses that do not specify one. */
   readonly defaultCacheMs: number;
@@ -29,11 +29,11 @@ export interface CredentialProvider {
 /** The data about the service account of a pod that a plugin receives. */
 export interface TokenAttributes {
   readonly audience: string;
-  /** Whether responses are cached per token or per service account. */
+  /** Whether each token or each service account has its own cached responses. */
   readonly cacheType: 'Token' | 'ServiceAccount';
-  /** Whether the plugin is skipped for pods without a service account. */
+  /** Whether the plugin requires a service account. If so, it is skipped for pods without one. */
   readonly isRequired: boolean;
-  /** Annotations without which the plugin is skipped. */
+  /** Annotations that the service account must have. The plugin is skipped if one is missing. */
   readonly requiredAnnotations: readonly string[];
   readonly optionalAnnotations: readonly string[];
 }
@@ -64,7 +64,7 @@ type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
 export interface ProviderResponse {
   readonly cacheKeyType: CacheKeyType;
-  /** Cache duration in milliseconds. Undefined means the configured default. */
+  /** Cache duration in milliseconds. If undefined, the configured default applies. */
   readonly cacheMs?: number;
   readonly keyring: Keyring;
 }
@@ -81,7 +81,7 @@ const responseSchema = z.strictObject({
   auth: z._default(z.nullable(z.record(z.string(), userSchema)), null),
 });
 
-/** Parses the response of a plugin. The refusal never contains output of the plugin, which could be a secret. */
+/** Parses the response of a plugin. The refusal never contains the plugin's output, because it could be a secret. */
 export function readResponse(
   text: string,
   { apiVersion }: CredentialProvider,
@@ -96,6 +96,6 @@ export function readResponse(
   return { cacheKeyType, keyring, ...(cacheMs === undefined ? {} : { cacheMs }) };
 }
 
-/** Returns the credentials with a service account as their source. */
+/** Returns the credentials with the service account as their source. */
 export const keyringOfAccount = (keyring: Keyring, source: CredentialSource): Keyring =>
   keyring.map(([location, credential]) => [location, { ...credential, source }]);

@@ -1,4 +1,4 @@
-/** Parses image references by the grammar that runtimes share (C16): `[registry[:port]/]path[:tag][@digest]`. */
+/** Parses image references by the grammar that all runtimes use (C16): `[registry[:port]/]path[:tag][@digest]`. */
 
 /** The components of an image reference. */
 export interface ImageReference {
@@ -41,8 +41,8 @@ const DEFAULT_REGISTRY = 'docker.io';
 const MAX_PATH_LENGTH = 255;
 
 /**
- * Splits off the registry. The part before the first slash is a registry only if it looks like a host name. Other
- * references are to Docker Hub.
+ * Splits off the registry. The part before the first slash is a registry only if it looks like a host name. All other
+ * references are to images on Docker Hub.
  */
 function splitRegistry(text: string): [registry: string, remainder: string] {
   const slash = text.indexOf('/');

@@ -1,4 +1,7 @@
-/** Determines for which images on the node a pod must prove its access (`imagePullCredentialsVerificationPolicy`). */
+/**
+ * Determines for which images on the node a pod must prove that it has access
+ * (`imagePullCredentialsVerificationPolicy`).
+ */
 
 export const VERIFICATION_POLICIES = [
   'NeverVerify',
@@ -9,7 +12,7 @@ export const VERIFICATION_POLICIES = [
 
 export interface ImageVerification {
   readonly policy: (typeof VERIFICATION_POLICIES)[number];
-  /** Images that need no proof, without tag or digest. An entry that ends in `/*` matches by prefix. */
+  /** Images that require no proof of access, without tag or digest. An entry that ends in `/*` matches by prefix. */
   readonly allowlist: readonly string[];
 }
 

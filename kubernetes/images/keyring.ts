@@ -2,11 +2,11 @@
 import * as z from 'zod/mini';
 import { parsedJson } from '../../base/parsedJson.ts';
 
-/** A user of a registry. Never shown or logged. */
+/** A user of a registry. Must never be displayed or logged. */
 export interface Credential {
   readonly username: string;
   readonly password: string;
-  /** Present in old formats. Only used to distinguish credentials. */
+  /** Present only in old formats. Used only to tell credentials apart. */
   readonly email?: string;
   /** Object that the credential comes from. Undefined for the node's own credentials, which any of its pods may use. */
   readonly source?: CredentialSource;
@@ -34,8 +34,8 @@ const entrySchema = z.nullable(
 const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(z.string(), entrySchema))) });
 
 /**
- * Parses a `config.json` (with `auths`) or a `.dockercfg`, which consists of the entries alone. Returns undefined if
- * the text is invalid, without a reason because the reason could quote a password.
+ * Parses a `config.json` (with `auths`) or a `.dockercfg`, which consists of the entries only. Returns undefined if the
+ * text is invalid. No reason is given, because it could quote a password.
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
   const value = parsedJson(text);
@@ -59,7 +59,7 @@ export const mergeKeyrings = (keyrings: readonly Keyring[]): Keyring => sortBySp
 export const keyringOf = (entries: readonly (readonly [location: string, credential: Credential])[]): Keyring =>
   sortBySpecificity(entries.map(([location, credential]) => [normalizeLocation(location), credential]));
 
-/** Sorts in descending order, so that a longer location precedes its prefixes. */
+/** Sorts locations in descending order, which puts a longer location before its prefixes. */
 const sortBySpecificity = (keyring: Keyring): Keyring => keyring.toSorted(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
 
 function toCredential(entry: z.infer<typeof entrySchema>): Credential | undefined {

@@ -16,7 +16,7 @@ const SECRET_FORMATS = new Map([
 
 /**
  * Returns the credentials in a Secret, or none if it has another type or no value. The refusal of an unreadable value
- * does not contain it, because it could quote a password.
+ * does not quote the value, because it could contain a password.
  */
 export function keyringOfSecret({
   type,

@@ -1,7 +1,7 @@
 /**
- * Records of image pulls on disk: that the node is about to pull an image (`ImagePullIntent`), and with which
- * credentials it has pulled one (`ImagePulledRecord`). The format is the kubelet's, so that a kubelet can take over the
- * records.
+ * Reads and writes the content of image pull records: an `ImagePullIntent` says that the node is about to pull an
+ * image, and an `ImagePulledRecord` says with which credentials it has pulled one. The format is the kubelet's, so that
+ * a kubelet can take over the records.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -23,7 +23,10 @@ const intentSchema = z.strictObject({
   apiVersion: apiVersionSchema,
   image: string,
 });
-/** Strict, because an unknown field could be a restriction. A record with such a field proves nothing. */
+/**
+ * Strict, because an unknown field could be a restriction. A record with an unknown field is therefore not accepted as
+ * proof.
+ */
 const recordSchema = z.strictObject({
   kind: z.literal('ImagePulledRecord'),
   apiVersion: apiVersionSchema,
@@ -38,9 +41,9 @@ type Secret = z.output<typeof secretSchema>;
 export type PullCredentials = z.output<typeof credentialsSchema>;
 
 export interface PulledRecord {
-  /** The image's reference at the runtime. */
+  /** The image's reference in the runtime. */
   readonly imageRef: string;
-  /** Credentials by image name without tag and digest, as in specs. */
+  /** Pull credentials by image name. The names are those in specs, without tag and digest. */
   readonly pulledWith: Readonly<Record<string, PullCredentials>>;
 }
 
@@ -79,7 +82,7 @@ export function readRecord(content: string): PulledRecord | undefined {
     : undefined;
 }
 
-/** Returns the record of a pull with a credential, or with none. */
+/** Returns the record of a pull with the credential, or of an anonymous pull if it is undefined. */
 export function pullCredentialsOf(credential: Credential | undefined): PullCredentials {
   const source = credential?.source;
   if (credential === undefined || source === undefined) return { nodePodsAccessible: true };
@@ -126,7 +129,7 @@ const isSame = (a: Account, b: Account): boolean => a.uid === b.uid && a.namespa
 
 /**
  * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that any pod may use
- * remains so.
+ * remains accessible to all pods.
  */
 export function withProof(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
   const previous = lookUp(record.pulledWith, name);
@@ -148,7 +151,7 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
 
 /**
  * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. The oldest entries
- * beyond the maximum are dropped. Their pods must pull again, which takes time but reveals nothing.
+ * beyond the maximum are dropped. Their pods must pull again, which takes time but does not expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
   const remaining = previous.filter((each) => !added.some((newer) => isSame(each, newer)));

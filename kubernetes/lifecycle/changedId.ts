@@ -4,13 +4,13 @@
  */
 
 /**
- * The fields that identify a sandbox of a pod or a container of a given name, because no two objects with the same
- * attempt are created at the same time.
+ * The fields that identify a pod's sandbox, or a container with a given name. No two objects with the same attempt are
+ * created at the same time.
  */
 export interface AttemptIdentity {
   readonly id: string;
   readonly attempt: number;
-  /** Milliseconds since the epoch. Undefined if not known yet. */
+  /** Creation time in milliseconds since the epoch. Undefined if it has not been read yet. */
   readonly createdAt?: number | undefined;
 }
 

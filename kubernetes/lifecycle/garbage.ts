@@ -1,6 +1,6 @@
 /**
- * Selects the dead containers and old sandboxes of a node to remove. The last dead containers of each container are
- * retained for their logs.
+ * Selects the dead containers and old sandboxes of a node to remove. The most recent dead instances of each container
+ * are retained for their logs.
  */
 import { type ContainerRun, containerRunOf, type ObservedContainer, type ObservedPod } from './observed.ts';
 
@@ -10,12 +10,15 @@ export interface GarbagePolicy {
   readonly total: number;
 }
 
-/** The kubelet's default: one dead container per container, without a total limit. */
+/** The kubelet's default: one dead instance per container, without a total limit. */
 export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Infinity };
 
 /** A dead container to remove. */
 export interface DeadContainer extends ContainerRun {
-  /** Whether no other instance of this container terminated later, so that only this one shows how its pod ended. */
+  /**
+   * Whether no other instance of this container terminated later, in which case only this one records how its pod
+   * ended.
+   */
   readonly isLatest: boolean;
 }
 
@@ -41,8 +44,8 @@ export function deadContainers(pods: readonly ObservedPod[], { perContainer, tot
 }
 
 /**
- * Returns the dead instances of each container, the newest first. The newest instance is excluded if it was created and
- * has not started yet.
+ * Returns the dead instances of each container, the newest first. The newest instance is excluded if it has not started
+ * yet.
  */
 function deadInstances({ containers }: ObservedPod): ObservedContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()].map((instances) =>

@@ -1,6 +1,6 @@
 /**
- * Observations of a pod at the runtime, as plain data. All times are milliseconds since the epoch. The observations are
- * level-triggered: each contains everything that the runtime has of a pod, regardless of missed events.
+ * Observations of a pod in the runtime, as plain data. All times are milliseconds since the epoch. The observations are
+ * level-triggered: each contains all of the pod's objects in the runtime, so missed events do not matter.
  */
 import type { ContainerPort } from '../api/schema/container.ts';
 
@@ -30,21 +30,21 @@ export interface ObservedContainer {
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly createdAt: number;
-  /** Hash of the name and image (C6) at creation, from the container's annotation. */
+  /** Hash of the name and image at creation (C6), read from the container's annotation. */
   readonly hash: string;
   readonly image: string;
-  /** ID or digest of the image at the runtime. */
+  /** ID or digest of the image in the runtime. */
   readonly imageRef: string;
-  /** Ports at creation, from the container's annotation. Undefined if it has none. */
+  /** Ports at creation, read from the container's annotation. Undefined if the annotation is missing. */
   readonly ports?: readonly ContainerPort[];
-  /** The preStop hook at creation, as the JSON in the container's annotation. Undefined if it has none. */
+  /** The preStop hook at creation, as JSON from the container's annotation. Undefined if the annotation is missing. */
   readonly preStop?: string;
   /**
-   * Grace period of the pod in seconds at creation, from the container's annotation. Undefined if the annotation is
-   * missing.
+   * Grace period of the pod in seconds at creation, read from the container's annotation. Undefined if the annotation
+   * is missing.
    */
   readonly podGraceSeconds?: number;
-  /** Only a status call returns the following fields, not a list. */
+  /** Start time. Like the fields below, it comes from a status call, because a list does not contain it. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
   readonly exitCode?: number;
@@ -56,21 +56,21 @@ export interface ObservedContainer {
 
 /** Details of a created container, which only a status call returns. */
 export interface CreatedContainer {
-  /** The image by its name at the runtime. */
+  /** The image's name in the runtime. */
   readonly image: string;
   readonly imageRef: string;
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] };
-  /** Mounts whose submounts are read-only too, by container path. */
+  /** Mount details by container path. `recursiveReadOnly` means that submounts are read-only, too. */
   readonly mounts?: Readonly<Record<string, { readonly recursiveReadOnly?: boolean }>>;
 }
 
-/** The identity of a pod, which is sufficient to remove what is left of it. */
+/** The identity of a pod, which is sufficient to remove its leftover objects and files. */
 export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
-/** Namespace of a pod of which only the UID is known. */
+/** Placeholder for the namespace of a pod if only its UID can be determined. */
 export const UNKNOWN_NAMESPACE = 'unknown';
 
-/** A pod of which an earlier run of the agent left something. */
+/** A pod from an earlier run of the agent that left objects or files on the node. */
 export interface LeftPod extends PodIdentity {
   /** Whether the pod's directory has this agent's mark. Its sandboxes and containers then belong to this agent, too. */
   readonly isMarked?: boolean;
@@ -86,13 +86,13 @@ export interface ForeignPod extends PodIdentity {
   readonly why: string;
   /** The pod's directory below this agent's root. Undefined if there is none. */
   readonly directory?: string;
-  /** IDs of the pod's sandboxes at the runtime. */
+  /** IDs of the pod's sandboxes in the runtime. */
   readonly sandboxes: readonly string[];
 }
 
 /**
- * Everything that the runtime has of one pod. Each list has the newest objects first, except that running containers
- * precede the others.
+ * All sandboxes and containers of one pod in the runtime. Each list has the newest objects first, except that running
+ * containers precede the others.
  */
 export interface ObservedPod {
   readonly uid: string;
@@ -135,11 +135,11 @@ export function separateForeignSandboxes(pod: ObservedPod, owner: string): Obser
   };
 }
 
-/** One run of a container, with what is needed to find its log and its object at the runtime. */
+/** One run of a container, with the data for finding its log and its object in the runtime. */
 export interface ContainerRun {
   readonly pod: PodIdentity;
   readonly container: string;
-  /** ID of the container at the runtime. */
+  /** ID of the container in the runtime. */
   readonly id: string;
   readonly attempt: number;
 }

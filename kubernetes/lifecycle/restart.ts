@@ -4,7 +4,7 @@ import type { ContainerRole } from '../status/view.ts';
 
 /**
  * Input of a restart decision. `run` is the last run, whose exit code is undefined if it is unknown or the run never
- * started. `run` is undefined if there was none.
+ * started. `run` is undefined if the container has not run.
  */
 export interface RestartInput {
   readonly pod: Pod;
@@ -73,7 +73,7 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
   });
 }
 
-/** Reasons of completed runs that this code depends on. The runtime has others. */
+/** Reasons of completed runs on which this code depends. The runtime reports others, too. */
 export type RunReason =
   /** The container ran out of memory. */
   | 'OOMKilled'
@@ -87,5 +87,5 @@ export type RunReason =
 export const hasRunReason = (reason: string | undefined, ...expected: RunReason[]): boolean =>
   expected.some((each) => each === reason);
 
-/** Whether a run with this reason never had a process, so that it has no output. */
+/** Whether a run with this reason never had a process, in which case it has no output. */
 export const neverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');

@@ -3,15 +3,17 @@ import type { ObservedPod, ObservedSandbox } from './observed.ts';
 
 export interface SandboxDecisionInput {
   readonly pod: Pod;
-  /** Everything that the runtime has of the pod, the newest first. Undefined if the runtime has nothing. */
+  /** The pod's sandboxes and containers in the runtime, the newest first. Undefined if the runtime has none. */
   readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
   /** Whether any regular container of the pod has yet to run or must run again. */
   readonly hasContainersToStart: boolean;
-  /** Whether an exit requires all containers to restart (C5), including those that run only once. */
+  /** Whether an exit requires all containers to restart (C5), including those that normally run only once. */
   readonly restartsAll?: boolean;
 }
 
-/** Decision about the pod's sandbox: retain it, create a new one with the attempt `recreate`, or none is needed. */
+/**
+ * Decision about the pod's sandbox: keep it, create one with the attempt `recreate`, or do without a sandbox (`none`).
+ */
 type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 
 /**
@@ -24,8 +26,8 @@ export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const newest = sandboxes.reduce<ObservedSandbox | undefined>(newestOf, undefined);
   const defect = findDefect(pod, sandboxes, newest);
   if (defect === undefined) return 'keep';
-  // As on a kubelet, a created container counts as run. If no sandbox is left either, the container must actually have
-  // run.
+  // Like a kubelet, count a created container as having run. If the pod has no sandbox, only a container that has
+  // actually run counts.
   const hasRun = containers.some(({ state }) => newest !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;
   if (isCompleted && !restartsAll) return 'none';

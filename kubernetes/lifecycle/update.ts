@@ -1,6 +1,6 @@
 /**
- * Compares versions of a pod from its source and reports which parts have changed. The node's own status updates, which
- * the source returns, count as no change.
+ * Compares versions of a pod from its source and reports which parts have changed. Status updates by this node, which
+ * the source reports back, do not count as changes.
  */
 
 import { sameValue } from '../../base/sameValue.ts';
@@ -16,11 +16,11 @@ export interface PodUpdate {
   /** Whether the input of admission has changed: the spec, and the AppArmor profiles in annotations. */
   readonly spec: boolean;
   /**
-   * Whether metadata has changed that users read, or that volumes and variables can expose: labels, annotations,
-   * generation and owners.
+   * Whether any labels, annotations, the generation or owners have changed. Users read these, and volumes and variables
+   * can expose them.
    */
   readonly metadata: boolean;
-  /** Whether conditions of other components have changed, on which readiness gates depend. */
+  /** Whether conditions of other components have changed. Readiness gates depend on them. */
   readonly conditions: boolean;
   /** Whether the deletion timestamp or the deletion grace period has changed. */
   readonly deletion: boolean;

@@ -1,4 +1,4 @@
-/** The DNS names and IP addresses in the subject alternative names of a certificate. */
+/** Computes and compares the DNS names and IP addresses in the subject alternative names of certificates. */
 import { canonicalIpOrText, ipFamily, isSameIp } from '../../base/ipAddress.ts';
 
 export interface AlternativeNames {
@@ -18,7 +18,7 @@ const DNS_TYPES: readonly string[] = ['Hostname', 'ExternalDNS', 'InternalDNS'];
 const IP_TYPES: readonly string[] = ['Hostname', 'ExternalIP', 'InternalIP'];
 
 /**
- * Returns the names and addresses at which clients reach a node, without duplicates and in a stable order
+ * Returns the DNS names and IP addresses at which clients can reach a node, without duplicates and in a stable order
  * (`addressesToHostnamesAndIPs` in `pkg/kubelet/certificate/kubelet.go`).
  */
 export function alternativeNamesOf(addresses: readonly NodeAddress[]): AlternativeNames {

@@ -1,6 +1,6 @@
 /**
  * Support for an external cloud provider (`--cloud-provider=external`), whose controller sets the addresses of the
- * node. Until then, the node reports its configured addresses, if any (`NodeAddress` of
+ * node. Until the controller has done so, the node reports its configured addresses, if any (`NodeAddress` of
  * `pkg/kubelet/nodestatus/setters.go`).
  */
 
@@ -10,7 +10,7 @@ import type { Taint } from '../admission/node.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 
 export interface CloudSettings {
-  /** The configured node IPs, which an annotation passes to the controller. Empty if there are none. */
+  /** The configured node IPs, which an annotation reports to the controller. Empty if none are configured. */
   readonly providedIps: readonly string[];
   /** Whether the node reports addresses before the controller has set them. */
   readonly saysAddress: boolean;
@@ -27,11 +27,11 @@ const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** Returns the annotations that pass the configured node IPs to the controller. */
+/** Returns the annotations that report the configured node IPs to the controller. */
 export const cloudAnnotations = (cloud: CloudSettings | undefined): StringMap =>
   cloud && cloud.providedIps.length > 0 ? { [PROVIDED_IP_ANNOTATION]: cloud.providedIps.join(',') } : {};
 
-/** Returns the annotations of a Node to correct. Null removes an annotation. */
+/** Returns corrections of a Node's annotations. A null value removes the annotation. */
 export function cloudAnnotationFixes(
   { metadata: { annotations } }: { readonly metadata: { readonly annotations?: StringMap | undefined } },
   actual: StringMap | undefined,
@@ -43,7 +43,7 @@ export function cloudAnnotationFixes(
   return expectedIps === actualIps ? {} : { [PROVIDED_IP_ANNOTATION]: expectedIps ?? null };
 }
 
-/** Returns the node to report. The addresses at the server take precedence with a cloud provider. */
+/** Returns the node to report. With a cloud provider, the addresses at the API server take precedence. */
 export function withCloudAddresses<Node extends { readonly status: { readonly addresses: readonly NodeAddress[] } }>(
   node: Node,
   cloud: CloudSettings | undefined,

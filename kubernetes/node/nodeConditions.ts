@@ -39,7 +39,7 @@ const PRESSURES: ReadonlyMap<string, Pressure> = new Map([
   ['PIDPressure', shortagePressure('PID', 'PID')],
 ]);
 
-/** Returns all conditions except Ready: the reported ones, and for the others that there is no pressure. */
+/** Returns all conditions except Ready. A pressure condition that has not been reported gets the status False. */
 export function pressureConditions(
   reported: readonly NodeCondition[],
   { since, now }: { readonly since: string; readonly now: string },

@@ -62,7 +62,7 @@ export interface NodeState {
   readonly taints: readonly Taint[];
   readonly capacity: Capacity;
   readonly allocatable: Capacity;
-  /** All conditions except Ready. Undefined if none is known. */
+  /** All conditions except Ready. Undefined if none have been determined yet. */
   readonly conditions?: readonly NodeCondition[] | undefined;
   readonly addresses: readonly string[];
   /** ID of the node at its cloud provider. Empty if there is none. */
@@ -71,13 +71,13 @@ export interface NodeState {
   readonly cloud?: CloudSettings | undefined;
   readonly host: HostIdentity;
   readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
-  /** When the Ready condition last changed. */
+  /** Timestamp of the last change of the Ready condition. */
   readonly readySince: number;
   /** Undefined if images are not reported. */
   readonly images?: readonly NodeImage[];
   /** Port of the node's own API. Undefined or 0 if it does not serve one. */
   readonly servedPort?: number;
-  /** Start time of the agent, which stands for the creation time of an unregistered node. */
+  /** Start time of the agent, which is used as the creation time of a node that is not registered. */
   readonly startedAt: number;
   readonly now: number;
 }
@@ -127,7 +127,7 @@ const runtimeFields = ({ handlers = [], features }: NodeHealth['runtime']) => ({
   ...(features === undefined ? {} : { features }),
 });
 
-/** Returns the Ready condition, which is the last one because other clients depend on that. */
+/** Returns the Ready condition. It is last in the list, because other clients depend on its position. */
 function readyCondition({ health, readySince, now }: NodeState): NodeCondition {
   const reasons = notReadyReasons(health, now);
   const isReady = reasons.length === 0;

@@ -50,12 +50,13 @@ const withServerDefaults = ({ nodeInfo, ...status }: NodeObject['status']) => ({
   nodeInfo: { kubeProxyVersion: '', ...nodeInfo },
 });
 
-/** Returns the patch of a Node's status including heartbeat times, or undefined if nothing differs. */
+/** Returns the patch of a Node's status, including heartbeat times. Returns undefined if nothing differs. */
 export const nodeStatusPatch = (server: JsonFields, node: NodeObject): JsonFields | undefined =>
   patchBetween(server, desiredStatus(server, node));
 
 /**
- * Returns the patch without mere changes of heartbeat times. Undefined if the server does not need an update at once.
+ * Returns the patch, leaving out conditions in which only the heartbeat time differs. Returns undefined if the server
+ * does not need an immediate update.
  */
 export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFields | undefined {
   const desired = desiredStatus(server, node);
@@ -66,7 +67,7 @@ export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFiel
   return patchBetween(server, { ...desired, conditions });
 }
 
-/** Returns the new conditions of the node whose status differs at the server. */
+/** Returns the node's new conditions whose status differs from the server's. */
 export const changedConditions = (server: JsonFields, { status: { conditions } }: NodeObject): NodeCondition[] =>
   conditions.filter((each) => findByType(conditionsOf(server), { ...each })?.status !== each.status);
 
@@ -99,7 +100,7 @@ function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
   };
 }
 
-/** Retains the server's transition time while the status is the same, even if the node has restarted since. */
+/** Retains the server's transition time as long as the status stays the same, even if the node has restarted since. */
 const transitionTime = (local: JsonFields, server: JsonFields | undefined): unknown =>
   server?.status === local.status ? server?.lastTransitionTime : local.lastHeartbeatTime;
 

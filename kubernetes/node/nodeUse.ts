@@ -8,7 +8,7 @@ import { effectiveResources } from '../resources/effectiveResources.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import type { NodeObject } from './nodeObject.ts';
 
-/** An amount of a resource, also as a percentage of the allocatable amount. */
+/** An amount of a resource in absolute terms and as a percentage of the allocatable amount. */
 export interface Share {
   readonly amount: string;
   /** Whole percentage, rounded down. */
@@ -47,7 +47,7 @@ export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly 
     }));
 }
 
-/** Sums a resource over several lists, also as a percentage of the allocatable amount. */
+/** Sums a resource over several lists. Also returns the sum as a percentage of the allocatable amount. */
 export function shareOf(resourceLists: readonly ResourceList[], resource: string, allocatable: ResourceList): Share {
   const amounts = resourceLists.flatMap((list) => lookUp(list, resource) ?? []);
   const sum = amounts.reduce((total, amount) => total + nanosOf(amount), 0n);

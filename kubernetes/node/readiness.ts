@@ -9,8 +9,8 @@ import type { RuntimeReport } from './runtimeReport.ts';
 export interface NodeHealth {
   readonly runtime: RuntimeReport & { readonly ready: boolean };
   /**
-   * `hasListed` says whether the runtime has been listed once. `staleSince` is the timestamp (ms since the epoch) of
-   * the last list, if the runtime cannot be listed now.
+   * `hasListed` says whether the runtime's objects have been listed at least once. `staleSince` is the timestamp (ms
+   * since the epoch) of the last successful list. It is set only while listing fails.
    */
   readonly pleg: { readonly hasListed: boolean; readonly staleSince?: number | undefined };
   /** Whether storage drivers can register. In a cluster the node must create its CSINode first. */
@@ -18,11 +18,11 @@ export interface NodeHealth {
   readonly drains: boolean;
 }
 
-/** Maximum time in milliseconds without a response from the runtime. */
+/** Maximum time in milliseconds without a response from the runtime. After that the node is not ready. */
 const MAX_RUNTIME_SILENCE_MS = 30_000;
 const MAX_PLEG_AGE_MS = 180_000;
 
-/** Returns an empty list if the node is ready. */
+/** Returns the reasons for which the node is not ready, or an empty list if it is ready. */
 export function notReadyReasons({ runtime, pleg, isInitialized, drains }: NodeHealth, now: number): string[] {
   const plegProblem = plegReason(pleg, now);
   return [

@@ -24,7 +24,7 @@ export function registeredNode(
   return { ...kind, metadata: { name, labels, ...(annotations ? { annotations } : {}) }, spec, status };
 }
 
-/** Labels that the node corrects when it registers. It does not change other existing labels. */
+/** Labels that the node corrects when it registers. It leaves all other existing labels unchanged. */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'kubernetes.io/os',
@@ -38,7 +38,7 @@ const DEFAULT_LABELS = [
   'failure-domain.beta.kubernetes.io/region',
   'beta.kubernetes.io/instance-type',
 ] as const;
-/** Labels that the node also corrects later, whenever it checks its Node. */
+/** Labels that the node corrects not only when it registers but also whenever it checks its Node. */
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
 /** Returns the labels to correct in a registered Node. */
@@ -88,8 +88,7 @@ export function registrationPatch(
 }
 
 /**
- * Removes huge page sizes that the host no longer has, and sets extended resources that no plugin serves any longer to
- * 0.
+ * Removes huge page sizes that the host no longer has. Sets extended resources that no plugin provides any longer to 0.
  */
 function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFields {
   const changed = (['capacity', 'allocatable'] as const).map((list) => {

@@ -1,4 +1,4 @@
-/** The runtime's report about itself, as far as the node's status includes it. */
+/** Defines the parts of the runtime's report about itself that the node's status includes. */
 
 /** Features of a runtime handler, as in a Node's status. */
 export interface RuntimeHandler {
@@ -7,15 +7,15 @@ export interface RuntimeHandler {
 }
 
 /**
- * The last report of the runtime. While the runtime does not respond, all fields except `isSilent` and `seenAt` remain,
- * as in a kubelet.
+ * The runtime's last report. While the runtime does not respond, all fields except `isSilent` and `seenAt` retain their
+ * last values, as in a kubelet.
  */
 export interface RuntimeReport {
   /** Whether the runtime did not respond to the last request. */
   readonly isSilent?: true;
   /**
-   * When the runtime was last ready apart from its network, in milliseconds since the epoch. Undefined if it is ready
-   * now or has not been ready yet.
+   * When the runtime (regardless of its network) was last ready, in milliseconds since the epoch. Undefined if it is
+   * ready now or has not been ready yet.
    */
   readonly seenAt?: number;
   /** Why the runtime is not ready, in the kubelet's words. */

@@ -1,4 +1,4 @@
-/** Reads and validates ConfigMaps and Secrets from files, from an API server and for the test API server. */
+/** Reads and validates ConfigMaps and Secrets from files and from an API server. The test API server uses it, too. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
@@ -20,7 +20,7 @@ export interface ConfigReference {
 export interface ConfigObject extends ConfigReference {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Whether the object can never change, so that no watch is needed. */
+  /** Whether the object can never change, in which case no watch is needed. */
   readonly isImmutable: boolean;
   /**
    * Type of a Secret, such as `kubernetes.io/dockerconfigjson`, which determines how its data is read. Empty for a
@@ -120,7 +120,7 @@ function toConfig(kind: ConfigKind, fields: Fields, warnings: readonly Problem[]
   return { config: { kind, metadata, isImmutable: immutable, type, entries }, warnings };
 }
 
-/** Whether Go's decoder accepts the text. The decoder requires padding and ignores line breaks. */
+/** Whether Go's base64 decoder accepts the text. It requires padding and ignores line breaks. */
 function isBase64(text: string): boolean {
   const digits = text.replace(/[\r\n]/g, '');
   return digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
@@ -135,7 +135,7 @@ function base64Problem(kind: ConfigKind, field: DataField, key: string): Problem
 const decodeValue = (value: Value): Buffer =>
   typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.base64, 'base64');
 
-/** Maximum total size in bytes of an object's values. */
+/** Maximum total size in bytes of an object's values. A larger object is invalid. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Required keys by type of Secret, and whether their values must be JSON objects. */
@@ -193,7 +193,7 @@ function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
   });
 }
 
-/** Whether Go's decoder accepts the text as a map. The decoder also accepts null. */
+/** Whether Go's JSON decoder accepts the text as a map. That decoder also accepts null. */
 function isJsonObject(text: string): boolean {
   const value = parsedJson(text);
   return typeof value === 'object' && !Array.isArray(value);

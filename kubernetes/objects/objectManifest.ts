@@ -18,7 +18,10 @@ import {
 export interface ObjectManifest extends ConfigReference {
   readonly isImmutable: boolean;
   readonly type: string;
-  /** Entries as a list, because a plain object would lose the key `__proto__`. The last value of a key counts. */
+  /**
+   * Entries as a list, because a plain object would lose the key `__proto__`. If a key occurs several times, its last
+   * value takes effect.
+   */
   readonly data: readonly (readonly [key: string, value: Value])[];
 }
 
@@ -27,7 +30,7 @@ export type ObjectManifestResult =
   /** `reference` identifies the object in the document. Undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
-/** Reads a document of this kind. */
+/** Reads a manifest of this kind. */
 export function readObjectManifest(kind: ConfigKind, document: object): ObjectManifestResult {
   const reference = referenceIn(kind, document);
   const result = readConfig(kind, document);

@@ -1,4 +1,4 @@
-/** Access to the cluster objects that pods use: ConfigMaps, Secrets and service account tokens. */
+/** Defines access to the cluster objects that pods use: ConfigMaps, Secrets and service account tokens. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -10,8 +10,9 @@ interface Abortable {
 
 export interface PodObjects {
   /**
-   * Returns the latest known version of the object in the pod's namespace. Rejects with `ObjectNotFound` if it does not
-   * exist, and with another error, whose message is for users, if its existence is not known yet.
+   * Returns the latest version that the node has of the object in the pod's namespace. Rejects with `ObjectNotFound` if
+   * the object does not exist. Rejects with another error, whose message is for users, if the node cannot tell yet
+   * whether it exists.
    */
   get(pod: Pod, kind: ConfigKind, name: string, options: Abortable): Promise<ConfigObject>;
 }
@@ -26,7 +27,7 @@ export interface ObjectsInUse extends PodObjects {
 
 /**
  * Error with the kubelet's message, e.g. `configmap "x" not found`. `searched` is the manifest directory, file or URL
- * that should contain the object. Undefined for an object of the cluster.
+ * that should contain the object. It is undefined for an object of the cluster.
  */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';
@@ -42,13 +43,13 @@ export const cacheSyncTimeout = (kind: ConfigKind): string =>
   `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
 
 export interface TokenRequest {
-  /** Empty means the audience of the API server. */
+  /** Empty for the audience of the API server. */
   readonly audience: string;
-  /** Undefined means the API server's default lifetime. */
+  /** Undefined for the API server's default lifetime. */
   readonly expirationSeconds?: number;
   /**
-   * UID of the service account. The request is refused if a different account has the name now. Undefined accepts any
-   * account with the name in the pod's spec.
+   * UID of the service account. The request is refused if the name now belongs to a different account. If undefined,
+   * any account with the name in the pod's spec is accepted.
    */
   readonly accountUid?: string;
 }

@@ -8,7 +8,7 @@ const PEM_LINE = /.{1,64}/g;
 
 /**
  * Returns the certificates of several bundles as plain PEM, without duplicates. The order depends on the salt, so that
- * clients cannot rely on it. It is the same every time, so that unchanged files are not rewritten.
+ * clients cannot rely on it. For the same salt it is always the same, so unchanged files are not rewritten.
  */
 export function normalizeAnchors(bundles: readonly string[], salt: string): string {
   const certificates = new Set(bundles.flatMap(parseCertificates));

@@ -1,4 +1,4 @@
-/** Suggests alternatives to objects of kinds that a standalone node does not support. */
+/** Suggests alternatives to kinds of objects that a standalone node does not support. */
 import type { Problem } from '../api/problem.ts';
 
 const podAdvice = (template: string) => `write the Pod that its ${template} describes instead`;

@@ -8,11 +8,11 @@ import { amountOf } from './resources.ts';
 /** Resource name of the node's disk. */
 export const EPHEMERAL_STORAGE = 'ephemeral-storage';
 
-/** Resources that pods cannot use, as configured. */
+/** Resources that the configuration withholds from pods. */
 export interface ReservedResources {
-  /** Reserved for the agent and the runtime. */
+  /** Amounts reserved for the agent and the runtime. */
   readonly kubeReserved: ResourceList;
-  /** Reserved for the rest of the system. */
+  /** Amounts reserved for the rest of the system. */
   readonly systemReserved: ResourceList;
   /**
    * Amount of free memory below which pods are evicted immediately, as a quantity or a percentage. Undefined if there
@@ -64,8 +64,8 @@ export function allocatable(capacity: Capacity, reserved: ReservedResources): Ca
 }
 
 /**
- * Returns the memory of all preallocated huge pages, including reserved ones, because it cannot be used for anything
- * else.
+ * Returns the memory in bytes of all preallocated huge pages, including reserved ones. That memory cannot be used for
+ * anything else.
  */
 const hugePageBytes = ({ extra = {} }: Capacity): number =>
   Object.entries(extra).reduce((sum, [name, bytes]) => (name.startsWith('hugepages-') ? sum + bytes : sum), 0);

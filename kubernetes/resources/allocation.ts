@@ -1,4 +1,4 @@
-/** The persisted result of a pod's admission, which survives restarts of the agent and of the pod's actor. */
+/** Defines the persisted result of a pod's admission, which survives restarts of the agent and of the pod's actor. */
 
 import type { Pod } from '../api/schema/pod.ts';
 import type { PodView } from '../status/view.ts';
@@ -7,7 +7,7 @@ import { type PodResourceRequests, requestsOf } from './requests.ts';
 import { type PodResources, resourcesOf } from './resize.ts';
 
 export interface Allocation extends PodResourceRequests {
-  /** The admitted resources. Undefined if an older agent persisted the allocation. */
+  /** The admitted resources. Undefined if the allocation was persisted by an older agent. */
   readonly resources?: PodResources;
   /** Sizes that the containers currently have. Undefined unless a resize is in progress. */
   readonly sizes?: Readonly<Record<string, ContainerSize>>;

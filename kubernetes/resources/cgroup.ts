@@ -41,19 +41,19 @@ function unclaimedMemoryShare(spec: PodSpec): number {
 
 /** Location of the node's cgroup tree and the driver that creates cgroups in it. */
 export interface CgroupLocation {
-  /** Parent cgroup of the pods' tree, such as `/statelet`. Empty for the root. */
+  /** Parent cgroup of the pods' tree, e.g. `/statelet`. Empty for the root cgroup. */
   readonly cgroupRoot: string;
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
 }
 
 /**
- * Result of setting up the parent cgroups of pods. `enforced`: the limit of all pods is in force. `shared`: pods of
- * another agent use the same cgroups, which therefore remain unchanged. `forbidden`: the host does not permit it.
- * `unused`: only the runtime creates cgroups.
+ * Result of setting up the parent cgroups of pods. `enforced`: the limit for all pods together is in force. `shared`:
+ * pods of another agent use the same cgroups, which therefore remain unchanged. `forbidden`: the host does not permit
+ * it. `unused`: only the runtime creates cgroups.
  */
 export interface CgroupSetUp {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
-  /** A sentence per problem. If the cgroups are shared, the first one says why. */
+  /** One sentence per problem. If the cgroups are shared, the first sentence says why. */
   readonly warnings: readonly string[];
 }
 
@@ -82,8 +82,8 @@ export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver 
 }
 
 /**
- * Returns the parts of a slice's name for its parents. If the last parent already is a slice, its name contains all of
- * them.
+ * Returns the components of a slice's name that stand for its parents. If the last parent is already a slice, its name
+ * contains all of them.
  */
 function parentSliceParts(parents: readonly string[]): string[] {
   const last = parents.at(-1) ?? '';

@@ -13,7 +13,7 @@ export interface CgroupFile {
 
 type Version = 'v1' | 'v2';
 
-/** Returns the files to write, in order. Controllers that the host does not have are left out. */
+/** Returns the files to write, in order. Leaves out controllers that the host does not have. */
 export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Controller) => Version | undefined) {
   const files = (['cpu', 'memory', 'pids', 'hugetlb'] as const).flatMap((controller): CgroupFile[] => {
     const version = versionOf(controller);
@@ -81,7 +81,7 @@ export function sliceProperties(limits: CgroupLimits, version: Version): UnitPro
   ];
 }
 
-/** Returns the properties of a CPU quota. systemd measures it per second, in steps of 10 ms. */
+/** Returns the properties of a CPU quota. systemd specifies it per second, in steps of 10 ms. */
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
   const perSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
@@ -91,8 +91,8 @@ function quotaProperties({ quota, period }: { quota: number; period: number }): 
 }
 
 /**
- * Returns all properties of a new slice: limits, accounting, and no default dependencies, so that systemd does not stop
- * the slice on its own.
+ * Returns all properties of a new slice: limits and accounting. It has no default dependencies, because systemd could
+ * otherwise stop the slice on its own.
  */
 export function newSliceProperties(slice: string, limits: CgroupLimits, version: Version): UnitProperty[] {
   const parent = slice.slice(0, slice.lastIndexOf('-'));

@@ -1,4 +1,7 @@
-/** Computes the limits of the parent cgroups of containers: of a pod, of the QoS classes and of all pods (C25). */
+/**
+ * Computes the limits of the parent cgroups of containers: those of a pod, of a QoS class and of all pods together
+ * (C25).
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
@@ -17,7 +20,7 @@ export interface CgroupLimits {
   readonly cpu?: { readonly quota: number; readonly period: number };
   readonly memoryBytes?: number;
   readonly pids?: number;
-  /** Bytes by page size in the kernel's notation, such as `2MB`. */
+  /** Maximum bytes by page size in the kernel's notation, e.g. `2MB`. */
   readonly hugepages?: Readonly<Record<string, number>>;
 }
 
@@ -25,15 +28,15 @@ export interface CgroupLimits {
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
-  /** Microseconds. */
+  /** CFS period in microseconds. */
   readonly cfsPeriod: number;
-  /** Maximum number of processes per pod. No limit if below 1. */
+  /** Maximum number of processes per pod. A value below 1 means no limit. */
   readonly podPids: number;
   /** Huge page sizes of the kernel, in its notation. */
   readonly pageSizes: readonly string[];
 }
 
-/** More memory than any node has, used as no limit. */
+/** Memory limit that stands for no limit, because no node has that much memory. */
 const UNLIMITED_BYTES = 2 ** 62;
 
 /**
@@ -58,7 +61,7 @@ function formatQuota(
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };
 }
 
-/** Sets every huge page size without a limit to 0. */
+/** Returns the limit of every huge page size. A page size for which the pod has no limit gets 0. */
 function hugepageField(
   { pageSizes }: CgroupRules,
   limits: Readonly<Record<string, number>>,
@@ -100,8 +103,8 @@ export function formatPageSize(bytes: number): string {
 }
 
 /**
- * Returns the limits of a QoS class. Best-effort pods get only otherwise unused CPU time, and burstable pods get it in
- * proportion to their requests.
+ * Returns the limits of a QoS class. Best-effort pods get only CPU time that no other pod uses. Burstable pods get CPU
+ * time in proportion to their requests.
  */
 export function tierCgroupLimits(
   tier: 'burstable' | 'besteffort',
@@ -118,10 +121,10 @@ export function tierCgroupLimits(
   };
 }
 
-/** Resource name of the maximum number of processes on a node, as in a kubelet. */
+/** Name of the resource for the maximum number of processes on a node, as in a kubelet. */
 export const PIDS = 'pid';
 
-/** Returns the limits of all pods of the node together. */
+/** Returns the limits for all pods of the node together. */
 export function nodeCgroupLimits({ cpuMillis, memoryBytes, extra }: Capacity): CgroupLimits {
   const pids = extra?.[PIDS];
   return { cpuShares: cpuShares(cpuMillis), memoryBytes, ...(pids === undefined ? {} : { pids }) };

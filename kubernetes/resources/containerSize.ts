@@ -3,15 +3,15 @@
  * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
  */
 export interface ContainerSize {
-  /** Millicores. */
+  /** CPU request in millicores. */
   readonly cpuRequest: number;
-  /** Millicores. 0 means no limit, also for memory. */
+  /** CPU limit in millicores. 0 means no limit. */
   readonly cpuLimit: number;
-  /** Bytes. */
+  /** Memory limit in bytes. 0 means no limit. */
   readonly memoryLimit: number;
   /**
-   * Bytes. The kernel does not use the request, but a change of it can require a restart of the container. Undefined if
-   * an older agent persisted the size. An undefined request counts as equal to any other.
+   * Memory request in bytes. The kernel does not use it, but a change of it can require a restart of the container.
+   * Undefined if an older agent persisted the size. An undefined request counts as equal to any other.
    */
   readonly memoryRequest?: number | undefined;
 }

@@ -1,4 +1,7 @@
-/** Devices that a pod requests through dynamic resource allocation. The node does not prepare devices yet. */
+/**
+ * Determines the devices that a pod requests through dynamic resource allocation. The node does not prepare devices
+ * yet.
+ */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -17,7 +20,7 @@ export function claimsToPrepare({ spec, status }: Pick<Pod, 'spec' | 'status'>):
   return extendedClaim === undefined ? claimNames : [...claimNames, extendedClaim.resourceClaimName];
 }
 
-/** Whether the scheduler has allocated an extended resource as devices, for which it creates a claim. */
+/** Whether the scheduler has allocated an extended resource as devices. It creates a claim for them. */
 export function isAllocatedAsDevice({ status }: Pick<Pod, 'status'>, resource: string): boolean {
   const { requestMappings = [] } = status?.extendedResourceClaimStatus ?? {};
   return requestMappings.some(({ resourceName }) => resourceName === resource);

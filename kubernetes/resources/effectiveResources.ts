@@ -10,8 +10,8 @@ import type { ResourceList } from '../api/schema/scalars.ts';
 import { type AmountKind, aggregateNanos } from './resources.ts';
 
 /**
- * Returns the pod-level amounts, or else the sums over the containers, plus the overhead. Limits include the overhead
- * only if there is a limit. The result is cached, because every status needs it.
+ * Returns the pod-level amounts, or else the sums over the containers, plus the overhead. The overhead is added to a
+ * limit only if the pod has one. The result is cached, because every status needs it.
  */
 export const effectiveResources = memoize((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
   const [requests, limits] = [effectiveAmounts(spec, 'requests'), effectiveAmounts(spec, 'limits')];

@@ -9,11 +9,11 @@ import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 
-/** The resources of the node that a pod requests, and the rank of the pod if there are not enough for all pods. */
+/** The node resources that a pod requests, and the rank of the pod if they are not sufficient for all pods. */
 export interface PodResourceRequests {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
-  /** Other requested resources in whole units: ephemeral storage, huge pages and extended resources. */
+  /** Amounts of other requested resources in whole units: ephemeral storage, huge pages and extended resources. */
   readonly extra: Readonly<Record<string, number>>;
   readonly hostPorts: readonly HostPort[];
   /** Whether the pod may preempt others (C24). */
@@ -28,7 +28,7 @@ export interface PodRequests extends PodResourceRequests {
   readonly pod: string;
 }
 
-/** The resources of a node for its pods. */
+/** The amounts of the node's resources that are available to pods. */
 export interface Capacity {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
@@ -53,11 +53,11 @@ export function requestsOf(pod: Pod): PodRequests {
   };
 }
 
-/** Whether the node tracks a resource in `extra`. Other unknown names have no effect. */
+/** Whether the node tracks a resource in `extra`. Requests of any other resource have no effect. */
 const isExtra = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || resource.startsWith('hugepages-') || resource.includes('/');
 
-/** Whether a resource is an extended one such as `example.com/gpu`, not a native one of Kubernetes. */
+/** Whether a resource is extended, e.g. `example.com/gpu`, rather than native to Kubernetes. */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
@@ -104,7 +104,7 @@ export function resourceConflict(
 
 /**
  * Returns the resources that are not sufficient for a pod in addition to the others. An extended resource that the node
- * does not have at all counts too. A kubelet ignores such a resource (`removeMissingExtendedResources` in
+ * does not have at all is included. A kubelet ignores such a resource (`removeMissingExtendedResources` in
  * `pkg/kubelet/lifecycle/predicate.go`) and runs the pod without its devices.
  */
 export function shortages(
@@ -124,7 +124,7 @@ export function shortages(
   });
 }
 
-/** Returns each pod's use of a resource, the largest amount first. */
+/** Returns each pod's use of a resource, in descending order of the amount. */
 function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
   return pods
     .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))
@@ -147,7 +147,7 @@ export function amountRequested(
 const capacityOf = ({ pods, extra = {}, ...rest }: Capacity, resource: string): number =>
   resource === 'pods' ? pods : amountRequested({ ...rest, extra }, resource);
 
-/** Returns the refusal of a pod because of a shortage, as its status reports it. */
+/** Returns the refusal that the status of a pod reports because of a shortage. */
 export function refusalFor(shortage: Shortage): Refusal {
   const { resource, requested, used, capacity } = shortage;
   const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;

@@ -22,7 +22,7 @@ export interface PodResources {
 }
 
 /**
- * Returns the resources of all containers that a resize can change, which are all but ephemeral ones
+ * Returns the resources that a resize can change, which are those of all containers except ephemeral ones
  * (`IsResizableContainer` in `pkg/kubelet/allocation/allocation_manager.go`).
  */
 export function resourcesOf({ spec }: Pod): PodResources {
@@ -55,7 +55,7 @@ export function withResources(pod: Pod, target: PodResources): Pod {
   };
 }
 
-/** Whether the pod's own resources and those of all containers that both contain are equal. */
+/** Whether the pod-level resources are equal, and also the resources of every container that both sides contain. */
 export function hasSameResources(first: PodResources, second: PodResources): boolean {
   const names = Object.keys(first.containers).filter((name) => Object.hasOwn(second.containers, name));
   const isEqual = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => resourceKey(a) === resourceKey(b);
@@ -65,7 +65,7 @@ export function hasSameResources(first: PodResources, second: PodResources): boo
   );
 }
 
-/** Returns a text that is equal for resources with equal amounts. */
+/** Returns a key that is equal for resources with equal amounts. */
 export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements): string {
   return [requests, limits]
     .map((list) =>
@@ -77,7 +77,10 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
     .join('/');
 }
 
-/** Why a resize can never be admitted, by the label of the metric that counts it. Only the first is a kubelet's. */
+/**
+ * Reasons for which a resize can never be admitted, by the label of the metric that counts them. The kubelet has only
+ * the first one.
+ */
 const INFEASIBLE = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',
   qos_class_change: 'Pod QOS Class may not change as a result of resizing',
@@ -91,7 +94,7 @@ const infeasible = (detail: keyof typeof INFEASIBLE): Refusal => ({
   message: INFEASIBLE[detail],
 });
 
-/** The label for the message of an infeasible resize. */
+/** Returns the metric label for the message of an infeasible resize. */
 export const infeasibleDetail = (message: string): string =>
   Object.entries(INFEASIBLE).find(([, text]) => text === message)?.[0] ?? 'other';
 
@@ -122,7 +125,7 @@ export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false):
     : undefined;
 }
 
-/** Whether a container's memory request changes so that its swap limit would have to change while it runs. */
+/** Whether a change of a container's memory request would require its swap limit to change while it runs. */
 function wouldChangeSwap(allocated: Pod, desired: Pod): boolean {
   const allocatedByName = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
   return containersOf(desired.spec).some(({ container }) => {
@@ -153,15 +156,13 @@ const hasRemoved = (
   after: Readonly<Record<string, string>> = {},
 ): boolean => MUTABLE_RESOURCES.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
 
-/**
- * Returns the refusal of a resize that exceeds the node's capacity, whether free or total. The resize stays pending.
- */
+/** Returns the refusal of a resize that exceeds the node's free or total capacity. The resize stays pending. */
 export const pendingResize = (refusal: Refusal): Refusal =>
   SHORTAGE_REASONS.includes(refusal.reason) ? { ...refusal, reason: 'Deferred', lack: refusal.reason } : refusal;
 
 const SHORTAGE_REASONS: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
-/** Returns the error of a PodResizeInProgress condition. */
+/** Returns the error that a PodResizeInProgress condition reports. */
 export const resizeErrorOf = ({ reason, message }: PodCondition): string | undefined =>
   reason === 'Error' ? message : undefined;
 

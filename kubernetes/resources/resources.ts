@@ -7,7 +7,10 @@ import type { ContainerSize } from './containerSize.ts';
 
 export type AmountKind = 'requests' | 'limits';
 
-/** Returns an amount in millicores for CPU and in whole units (e.g. bytes) otherwise. Returns 0 if none is set. */
+/**
+ * Returns an amount in millicores for CPU and in whole units (e.g. bytes) for other resources. Returns 0 if the amount
+ * is not set.
+ */
 export function amountOf(resources: ResourceRequirements | undefined, kind: AmountKind, resource: string): number {
   return parseAmount(lookUp(resources?.[kind], resource), resource);
 }
@@ -30,8 +33,8 @@ export function podRequest(spec: PodSpec, resource: string): number {
 }
 
 /**
- * Returns a pod's effective limit of a resource in the unit of `amountOf`. Undefined if the pod and any of its
- * containers have no limit.
+ * Returns a pod's effective limit of a resource in the unit of `amountOf`. Returns undefined if neither the pod nor
+ * every one of its containers has a limit.
  */
 export function podLimit(spec: PodSpec, resource: string): number | undefined {
   const podAmount = lookUp(spec.resources?.limits, resource);

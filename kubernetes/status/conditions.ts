@@ -13,7 +13,7 @@ interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
   /**
-   * Phase that the conditions reflect. It may be terminal while containers still run, unlike the published phase (C2).
+   * Phase that the conditions reflect. Unlike the published phase, it may be terminal while containers still run (C2).
    */
   readonly comingPhase: PodPhase;
   /** Statuses of the init containers, sidecars and regular containers. */
@@ -38,19 +38,19 @@ const RESTARTING_ALL = 'AllContainersRestarting';
 export const isNodeCondition = (type: string): boolean =>
   [...NODE_CONDITIONS, RESTARTING_ALL].includes(type) || RESIZE_CONDITIONS.includes(type);
 
-/** Whether another component than the node sets the condition. */
+/** Whether a component other than the node sets the condition. */
 export const isForeignCondition = ({ type }: PodCondition): boolean => !isNodeCondition(type);
 
 /**
- * Returns the conditions that other components have set, as the source has them (C14). Undefined if the source has no
- * conditions.
+ * Returns the conditions that other components have set, as reported by the source (C14). Undefined if the source has
+ * none.
  */
 export const foreignConditions = ({ status }: Pod): readonly PodCondition[] | undefined =>
   status?.conditions?.filter(isForeignCondition);
 
 /**
- * Returns the conditions of a pod (C15): those of other components unchanged (C14), then those of the node. The
- * transition time changes only with the status.
+ * Returns the conditions of a pod (C15): those of other components unchanged (C14), then those of the node. A
+ * condition's transition time changes only when its status does.
  */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
@@ -100,7 +100,7 @@ const DISRUPTION = 'DisruptionTarget';
 
 /**
  * Returns the DisruptionTarget condition. The node sets it when it publishes the terminal phase of a pod that it
- * stopped itself, and it then remains. Otherwise the condition belongs to other components.
+ * stopped itself. The condition then remains. In all other cases it belongs to other components.
  */
 function disruptionConditions(
   { view, phase, previous, now, observedGeneration }: ConditionsInput,
@@ -122,8 +122,8 @@ function disruptionConditions(
 }
 
 /**
- * Returns the transition time of a condition that was never reported, e.g. after a restart of the agent, from the start
- * times of the pod and its containers.
+ * Derives the transition time of a condition that was never reported from the start times of the pod and its
+ * containers, e.g. after a restart of the agent.
  */
 function initialTransitionTime(view: PodView, type: string, { status }: Verdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;

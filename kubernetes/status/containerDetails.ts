@@ -1,4 +1,4 @@
-/** The part of a ContainerStatus beside the container's state: image, mounts and user. */
+/** Computes the fields of a ContainerStatus other than the container's state: image, mounts and user. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
@@ -8,9 +8,9 @@ import type { CreatedContainer } from '../lifecycle/observed.ts';
 type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user'>;
 
 /**
- * Returns the details from what the runtime created (`created`), or only from the spec if there is no container yet. The
- * fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest are absent, because both are off by default
- * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the details from the container that the runtime created (`created`), or only from the spec if no container
+ * exists yet. The fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest are absent, because both
+ * are off by default (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function containerDetails(spec: Container, created?: CreatedContainer): Details {
   return {
@@ -38,7 +38,7 @@ function volumeMounts({ volumeMounts = [] }: Container, created?: CreatedContain
   };
 }
 
-/** Returns the effective mode: the runtime decides what `IfPossible` resulted in. */
+/** Returns the effective recursive read-only mode. For `IfPossible`, the runtime decides whether it is recursive. */
 function effectiveRecursion(requested = 'Disabled', createdMount?: { readonly recursiveReadOnly?: boolean }): string {
   if (requested !== 'IfPossible') return requested;
   return createdMount?.recursiveReadOnly ? 'Enabled' : 'Disabled';

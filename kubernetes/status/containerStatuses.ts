@@ -17,8 +17,8 @@ import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
- * Returns the statuses of all containers of a pod. The `previous` status is used for containers without an actor and
- * for runs that the runtime has lost. `runtimeName` is the scheme of the container IDs, e.g. `containerd` in
+ * Returns the statuses of all containers of a pod. The `previous` status supplies containers without an actor, and runs
+ * that the runtime has lost. `runtimeName` is the scheme of the container IDs, e.g. `containerd` in
  * `containerd://4f2a`.
  */
 export function containerStatuses(
@@ -52,8 +52,8 @@ export function containerStatuses(
 }
 
 /**
- * Maximum length in bytes of all termination messages of a pod (C22). Each container gets an equal share for each of
- * its terminated states.
+ * Maximum total length in bytes of a pod's termination messages (C22). Each terminated state of a container gets an
+ * equal share, to which its message is truncated.
  */
 const MAX_MESSAGE_BYTES = 12_288;
 
@@ -75,7 +75,9 @@ function limitMessages({ init, regular, ephemeral }: ContainerStatuses): Contain
 
 const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
-/** Leaves out the containers that never ran. A refused pod has none that did, unless it ran before. */
+/**
+ * Leaves out containers that have never run. A refused pod has only such containers unless it ran before its refusal.
+ */
 function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const hasRun = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
   return { init: init.filter(hasRun), regular: regular.filter(hasRun), ephemeral: ephemeral.filter(hasRun) };
@@ -132,8 +134,8 @@ function statusOf(pod: PodSpec, { container: spec, role, containerView, runtimeN
 }
 
 /**
- * Returns the ID of the container whose state is reported. A container that waits for a restart is still the terminated
- * one.
+ * Returns the ID of the container whose state is reported. While a container waits for a restart, that is the container
+ * that terminated.
  */
 function reportedId({ now, last, containerId, atHand }: ContainerView): string | undefined {
   if (now.kind === 'running' || atHand) return containerId;
@@ -142,8 +144,8 @@ function reportedId({ now, last, containerId, atHand }: ContainerView): string |
 
 /**
  * Retains the reported restart count, which exceeds the runtime's attempt if the state of a run was unknown for a while
- * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). A runtime that restarts may have renamed the
- * container, so the IDs need not match.
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). A restarted runtime may report the container
+ * under a new ID, so the IDs need not match.
  */
 function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous === undefined || previous.restartCount <= status.restartCount) return status;
@@ -158,7 +160,7 @@ interface LostRunInput {
 
 /**
  * Completes the status of a container with runs that the runtime has lost while no agent was running. The last reported
- * status replaces them, because an API server rejects a terminated container that returns to waiting
+ * status replaces them, because an API server would reject a change from terminated back to waiting
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function withLostRuns(status: ContainerStatus, { view, containerView, previous }: LostRunInput): ContainerStatus {
@@ -166,7 +168,7 @@ function withLostRuns(status: ContainerStatus, { view, containerView, previous }
   if (containerView.now.kind !== 'waiting' || isCreated(containerView)) return withLastState(status, previous);
   const previousEnd = previous?.state?.terminated;
   const isDefault = DEFAULT_REASONS.includes(containerView.now.reason);
-  // The logs show a later run than the reported one.
+  // According to the logs, there was a later run than the reported one.
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
   if (previousEnd !== undefined && isDefault) return previous ?? status;
   if (isDefault && isInferredCompleted(view, containerView))
@@ -179,12 +181,12 @@ function withLostRuns(status: ContainerStatus, { view, containerView, previous }
   };
 }
 
-/** Reasons of a container that waits for nothing specific. */
+/** Waiting reasons of a container that waits for nothing more specific. */
 const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * Whether every run that the status covers is known: the last run of a waiting container, or the previous run of a
- * restarted one. A run that is inferred only from its log has neither an ID nor a known end.
+ * Whether the view has every run that the status reports: the last run of a waiting container, or the previous run of a
+ * restarted one. A run that is inferred only from its log has neither an ID nor an exit status.
  */
 function hasAllRuns({ now, last, restartCount }: ContainerView): boolean {
   const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
@@ -208,16 +210,17 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
   if (isSameRun(status, previous))
-    // While a container waits for a restart, its last state is the end of the same run.
+    // While a container waits for a restart, its last state describes the same run as its current state.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
-  // The restart count excludes a run that has yet to start. The logs may show a later run than the reported one.
+  // The restart count excludes a run that has yet to start. According to the logs, there may have been a later run than
+  // the reported one.
   if (status.restartCount > restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
   return reportedEnd(previous);
 }
 
 /**
- * Whether two statuses are of the same run, possibly under a different ID, because a runtime that restarts may rename
- * its containers. A run that has ended does not run again.
+ * Whether two statuses are of the same run, possibly under a different ID, because a restarted runtime may report its
+ * containers under new IDs. A run that has terminated never runs again.
  */
 function isSameRun({ state, containerID, restartCount }: ContainerStatus, previous: ContainerStatus): boolean {
   if (previous.containerID !== undefined && previous.containerID === containerID) return true;
@@ -226,8 +229,8 @@ function isSameRun({ state, containerID, restartCount }: ContainerStatus, previo
 }
 
 /**
- * Returns the reported end of the last run. When a pod terminates, waiting containers are reported as terminated, too
- * (C13). Such a state has no container ID and is not the end of a run.
+ * Returns the reported terminated state of the last run. When a pod terminates, waiting containers are reported as
+ * terminated, too (C13). Such a state has no container ID and does not describe a run.
  */
 function reportedEnd({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
   if (state?.waiting) return lastState;
@@ -314,7 +317,7 @@ function hasSucceeded({ now }: ContainerView): boolean {
   return now.kind === 'terminated' && now.run.exitCode === 0;
 }
 
-/** Returns the admitted resources of a container and its actual ones, which differ while a resize is in progress. */
+/** Returns the admitted and the actual resources of a container, which differ while a resize is in progress. */
 function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): ReportedResources {
   const { requests, limits, ...rest } = container.resources ?? {};
   const admitted = {
@@ -329,7 +332,7 @@ function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize):
 
 type ReportedResources = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-/** Returns the admitted resources with the amounts that the container currently has at the runtime. */
+/** Returns the admitted resources, replacing the amounts with those that the container currently has in the runtime. */
 function withActualSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
   const cpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
   const memory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');

@@ -41,7 +41,7 @@ export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson 
   const foreign = conditionsOf(server).filter(
     (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
   );
-  // For conditions of other components the server is authoritative, not the node's copy.
+  // For conditions of other components, the server's copy is authoritative and the node's copy is not.
   const isNodeAuthoritative = (each: StatusJson) =>
     isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
   const merged = localConditions
@@ -55,7 +55,7 @@ export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson 
   return { ...final, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
-/** Retains the server's terminal phase, reason and message, which are final whichever component set them (C2). */
+/** Retains the server's terminal phase, reason and message. They are final, whichever component set them (C2). */
 function withServerPhase(
   server: StatusJson,
   { phase: _phase, reason: _reason, message: _message, ...localFields }: StatusJson,

@@ -15,7 +15,7 @@ export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeede
 
 /**
  * Returns the phase of a pod (C1). A terminal phase is final, and is not published while a container may still run
- * (C2). Until then the result is `previous`, the last published phase.
+ * (C2). While one may, the result is `previous`, the last published phase.
  */
 export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   if (isTerminalPhase(previous)) return previous;
@@ -26,14 +26,20 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   return previous ?? (hasStarted ? 'Running' : 'Pending');
 }
 
-/** Whether the actors of the containers have stopped with their pod, so that their exits are known no longer. */
+/**
+ * Whether the actors of the containers have stopped with their pod, in which case the exit codes are no longer
+ * available.
+ */
 const hasLostContainers = ({ ended, containers }: PodView): boolean => ended && containers.length === 0;
 
-/** Returns the phase that the conditions reflect. They show a terminal phase before `status.phase` does (C2, C15). */
+/**
+ * Returns the phase that the conditions reflect. The conditions reflect a terminal phase before `status.phase` does
+ * (C2, C15).
+ */
 export function comingPhase(view: PodView, phase: PodPhase): PodPhase {
   const coming = fixedPhase(view) ?? phaseFromContainers(view);
   if (isTerminalPhase(coming)) return coming;
-  // The conditions of a pod that never ran show that it has not run instead of the forced failure.
+  // If a pod never ran, its conditions say so instead of reflecting the forced failure.
   return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refused ? coming : phase;
 }
 
@@ -65,8 +71,8 @@ function fixedPhase({ exceedsDeadline = false, termination }: PodView): PodPhase
 }
 
 /**
- * Returns `Failed` for a pod that has terminated. Its containers may not yield a terminal phase, e.g. if they never
- * ran. A static pod that was stopped instead has the phase that its containers yield (C24).
+ * Returns `Failed` for a pod that has terminated. The states of its containers may not result in a terminal phase, e.g.
+ * if they never ran. A static pod that was stopped is an exception: its phase results from its containers (C24).
  */
 function forcedPhase(view: PodView): PodPhase | undefined {
   const keepsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
@@ -79,7 +85,7 @@ function phaseFromContainers(view: PodView): PodPhase {
     outcomeOf(view, part, viewsByName.get(part.container.name)),
   );
   const hasOutcome = (outcome: Outcome) => outcomes.includes(outcome);
-  // An earlier agent may have left a pod of which only the existence is known.
+  // An earlier agent may have left a pod about which nothing but its existence is known.
   if (outcomes.length === 0) return 'Pending';
   if (hasOutcome('initFailed')) return 'Failed';
   if (hasOutcome('pending') || hasOutcome('unknown')) return 'Pending';
@@ -121,8 +127,8 @@ function initOutcome(view: PodView, container: Container, containerView: Contain
 }
 
 /**
- * Returns the outcome of a sidecar. One that exited is ignored. One that has not started yet makes the pod pending
- * until a regular container has run.
+ * Returns the outcome of a sidecar. A sidecar that has exited is ignored. One that has not started yet makes the pod
+ * pending until a regular container has run.
  */
 function sidecarOutcome(view: PodView, containerView: ContainerView | undefined): Outcome {
   if (!containerView) return 'unknown';
@@ -136,7 +142,7 @@ function regularOutcome(view: PodView, container: Container, containerView: Cont
   const run = lastRunOf(containerView);
   if (run === undefined) return 'pending';
   if (willRestart(view, container, containerView, run)) return 'restarting';
-  // The container waits for a run that will never start, so that its end is unknown (C13).
+  // The container waits for a run that will never start, so the exit status of that run stays unknown (C13).
   if (view.termination && containerView.now.kind === 'waiting') return 'failed';
   return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }
@@ -145,7 +151,7 @@ function isInitialized(view: PodView): boolean {
   return view.initialized || view.containers.some(({ role, now }) => role === 'regular' && now.kind !== 'waiting');
 }
 
-/** Whether the container runs or is known to have run. */
+/** Whether the container is running or has provably run. */
 function hasRun(container: ContainerView): boolean {
   return container.now.kind !== 'waiting' || container.last !== undefined;
 }

@@ -1,5 +1,6 @@
 /**
- * The conditions of a pod resize: whether the node has yet to admit the resize, and whether the resize is in progress.
+ * Computes the conditions of a pod resize. They say whether the node has yet to admit the resize, and whether the
+ * resize is in progress.
  */
 
 import { rfc3339 } from '../api/rfc3339.ts';
@@ -54,7 +55,8 @@ const withGeneration = (observedGeneration: number | undefined) =>
 /**
  * Returns the times of a condition. The transition time changes with the reason, and for a resize in progress also with
  * the generation, because a kubelet replaces that condition when it admits another resize. A kubelet also renews the
- * probe time on every sync. Here it changes only with the condition, so that an unsuccessful retry sends no status.
+ * probe time on every sync. Here the probe time changes only with the condition, so that an unsuccessful retry does not
+ * cause a status update.
  */
 function conditionTimes(
   { type, reason, message, observedGeneration }: Verdict,

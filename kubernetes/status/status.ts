@@ -12,8 +12,8 @@ import type { PodView } from './view.ts';
 
 interface PodStatusOptions {
   /**
-   * The last reported status. Transition times, the start time, addresses, a terminal phase and runs that the runtime
-   * has lost are taken from it. Defaults to the status of the pod at its source, or to the status that an earlier agent
+   * The last reported status, which supplies transition times, the start time, addresses, a terminal phase and runs
+   * that the runtime has lost. Defaults to the status of the pod at its source, or to the status that an earlier agent
    * has persisted.
    */
   readonly previous?: PodStatus;
@@ -42,8 +42,8 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase,
     ...phaseReason(view, phase, previous),
-    // The start time is unknown until the node has started the pod, or until the runtime has reported a pod that
-    // already runs.
+    // The start time is unknown until the node has started the pod, or until the runtime has reported a pod that is
+    // already running.
     ...(startTime === undefined ? {} : { startTime }),
     ...qosClassField(view, previous),
   };
@@ -69,8 +69,8 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
 }
 
 /**
- * Returns the QoS class, which is decided when the node admits the pod. An edit can change it until then, and an API
- * server would reject a changed class (C15).
+ * Returns the QoS class, which is decided when the node admits the pod. Until admission, an edit of the pod can change
+ * it. After admission, an API server would reject a different class (C15).
  */
 function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
   const previousClass = previous?.qosClass;
@@ -102,8 +102,8 @@ function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'condi
 }
 
 /**
- * Returns the reason and message of the phase. They remain while the phase does, and otherwise describe why the pod was
- * terminated.
+ * Returns the reason and message of the phase. They stay the same as long as the phase does. For a new phase, they
+ * describe why the pod was terminated.
  */
 function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
   if (phase === previous?.phase) return reasonAndMessage(previous.reason, previous.message);
@@ -155,7 +155,7 @@ function toIpObjects(ips: readonly string[]): { ip: string }[] {
   return ips.map((ip) => ({ ip }));
 }
 
-/** Whether two statuses are equal, so that there is nothing to report. The order of keys is ignored. */
+/** Whether two statuses are equal, in which case there is nothing to report. Ignores the order of keys. */
 export function isSamePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
   return sameValue(a, b);
 }

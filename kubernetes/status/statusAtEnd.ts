@@ -2,7 +2,8 @@ import type { ContainerState, ContainerStatus } from '../api/schema/status.ts';
 import type { PodView } from './view.ts';
 
 /**
- * The three status lists of a PodStatus. Init containers and sidecars are in spec order, the others are sorted by name.
+ * The three lists of container statuses in a PodStatus. Init containers and sidecars are in spec order, the others are
+ * sorted by name.
  */
 export interface ContainerStatuses {
   readonly init: ContainerStatus[];
@@ -22,9 +23,10 @@ const UNKNOWN_END: ContainerState = {
 
 /**
  * Returns the statuses of a pod that has terminated. Every container gets a terminated state, with exit code 137 if its
- * end is unknown (C13). A regular container gets such a state only if the pod was initialized. An init container gets
- * one if it or a later one had started. The first one always does, because otherwise nothing would explain the failure
- * of the pod (`TerminatePod` and `initializedContainers` in `pkg/kubelet/status/status_manager.go`).
+ * real exit code is unknown (C13). A regular container gets such a state only if the pod was initialized. An init
+ * container gets one if it or a later init container had started. The first init container always gets one, because
+ * otherwise nothing would explain the failure of the pod (`TerminatePod` and `initializedContainers` in
+ * `pkg/kubelet/status/status_manager.go`).
  */
 export function containersAtEnd(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const initialized = view.initialized || init.length === 0 || regular.some(hasStarted);
@@ -41,8 +43,8 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
 }
 
 /**
- * Sets the terminated state. A container that waits for a run that will never start has an unknown end, and the end of
- * its last run as its last state.
+ * Sets the terminated state. If a container waits for a run that will never start, that state is unknown, and the
+ * terminated state of its last run becomes its last state.
  */
 function withTerminatedState(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;

@@ -15,6 +15,6 @@ const MERGE_KEYS: MergeKeys = new Map([
   ['resourceClaimStatuses', 'name'],
 ]);
 
-/** Returns undefined if the statuses are equal. */
+/** Returns the patch from `before` to `after`, or undefined if they are equal. */
 export const statusPatch = (before: StatusJson, after: StatusJson): StatusJson | undefined =>
   strategicPatch(before, after, MERGE_KEYS);

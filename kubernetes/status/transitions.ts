@@ -12,9 +12,9 @@ const statusesOf = (status: PodStatus): ContainerStatus[] => [
 ];
 
 /**
- * Whether the new status would change a container back from a final terminated state. Init containers run again in a
- * new sandbox; while they do, a kubelet does not report the pod's status (`checkContainerStateTransition` in
- * `pkg/kubelet/status/status_manager.go`).
+ * Whether the new status would change a container back from a final terminated state. This happens while init
+ * containers run again in a new sandbox, during which a kubelet does not report the pod's status
+ * (`checkContainerStateTransition` in `pkg/kubelet/status/status_manager.go`).
  */
 export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus): boolean {
   const exitCodes = new Map(statusesOf(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
@@ -31,8 +31,8 @@ export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus)
 }
 
 /**
- * Whether init containers run again, like `isTransitionIllegal`, but for a pod without a reported status. The previous
- * state of each is its last run.
+ * Whether init containers are running again. Used instead of `isTransitionIllegal` for a pod without a reported status,
+ * in which case the last run of each container is its previous state.
  */
 export function isRepeatingInit({ pod, containers }: PodView): boolean {
   const viewsByName = new Map(containers.map((each) => [each.name, each]));

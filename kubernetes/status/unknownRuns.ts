@@ -2,9 +2,9 @@ import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import type { ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
- * Returns the view in which a container that was reported as running, and whose state the runtime no longer knows, has
- * terminated. It would otherwise return to waiting, and its pod to Pending. Its restart count includes the lost run
- * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the view in which a container has terminated if it was reported as running and the runtime no longer knows
+ * its state. Otherwise the container would return to waiting, and its pod to Pending. Its restart count includes the
+ * lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
   if (!view.containers.some(isUnknown)) return view;
@@ -30,8 +30,8 @@ export function withUnknownRuns(view: PodView, previous: PodStatus | undefined):
 const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknown === true && now.kind === 'waiting';
 
 /**
- * Returns the reason of an unknown run that was reported for the same container, whose reported count includes that
- * run. The IDs need not match, because a runtime that restarts may rename its containers.
+ * Returns the reason of an unknown run that was reported for the same container, whose reported restart count includes
+ * that run. The IDs need not match, because a restarted runtime may report its containers under new IDs.
  */
 function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
   const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};

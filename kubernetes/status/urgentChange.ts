@@ -1,5 +1,6 @@
 /**
- * Distinguishes status changes that other components act on at once from those that can be batched with later changes.
+ * Distinguishes status changes to which other components react immediately from changes that can be batched with later
+ * ones.
  */
 import type { PodStatus } from '../api/schema/status.ts';
 import { isTerminalPhase } from './phase.ts';

@@ -1,6 +1,6 @@
 /**
- * Views of a pod's actors, from which the pod's status is computed. The machines build them from their snapshots. Times
- * are milliseconds since the epoch.
+ * Defines the views of a pod's actors, from which the pod's status is computed. The machines build them from their
+ * snapshots. Times are milliseconds since the epoch.
  */
 
 import type { FailureReason } from '../../base/failure.ts';
@@ -10,7 +10,7 @@ import type { PodCondition, PodStatus } from '../api/schema/status.ts';
 import type { CreatedContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 
-/** Reason for which a container waits, as in a ContainerStateWaiting (C16). */
+/** Reason why a container waits, as in a ContainerStateWaiting (C16). */
 export type WaitReason =
   | FailureReason
   | 'ContainerCreating'
@@ -46,14 +46,14 @@ export interface ContainerView {
   /** The current state, as in a ContainerState. */
   readonly now:
     | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly message?: string }
-    /** `startedAt` is undefined if the runtime has not reported it. */
+    /** `startedAt` is undefined if the runtime has not reported the start time. */
     | { readonly kind: 'running'; readonly startedAt: number | undefined }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
   /** The previous run. */
   readonly last?: TerminatedRun;
   /**
-   * Whether the container will run again by itself, in back-off or about to be created. Always false in a terminating
-   * pod.
+   * Whether the container will run again without intervention, because it is in back-off or about to be created. Always
+   * false in a terminating pod.
    */
   readonly willRestart: boolean;
   readonly ready: boolean;
@@ -66,11 +66,11 @@ export interface ContainerView {
   readonly atHand?: boolean;
   /** Whether the runtime does not know the state of the container, which is therefore stopped before it is restarted. */
   readonly stateUnknown?: boolean;
-  /** Details of the container's latest instance at the runtime. */
+  /** Details of the container's latest instance in the runtime. */
   readonly made?: CreatedContainer;
-  /** The resources that the container currently has at the runtime. */
+  /** The resources that the container currently has in the runtime. */
   readonly size?: ContainerSize;
-  /** Error of the last attempt to apply the admitted resources. Undefined if they are applied. */
+  /** Error of the last attempt to apply the admitted resources. Undefined if they have been applied. */
   readonly resizeFailure?: string;
 }
 
@@ -80,7 +80,7 @@ export interface VolumeView {
   readonly waitingReason?: { readonly reason: WaitReason; readonly message: string };
 }
 
-/** Reason for which a pod is terminated. The list is closed because other code branches on it. */
+/** Reason why a pod is terminated. The list is closed because other code branches on it. */
 export type TerminationReason =
   | 'Completed'
   | 'DeadlineExceeded'
@@ -102,8 +102,8 @@ export interface Termination {
   readonly reason: TerminationReason;
   readonly message?: string;
   /**
-   * Grace period in seconds that the cause requests. Where it requests none, the pod's `terminationGracePeriodSeconds`
-   * applies.
+   * Grace period in seconds that the cause requests. If it requests none, this is the pod's
+   * `terminationGracePeriodSeconds`.
    */
   readonly graceSeconds: number;
   /**
@@ -118,7 +118,7 @@ export interface Termination {
    * reported.
    */
   readonly isUnheard?: boolean;
-  /** Whether the pod stays as a terminated one while its source still lists it. */
+  /** Whether the terminated pod stays on the node while its source still lists it. */
   readonly stays?: boolean;
   /** Whether the active deadline passed while the pod terminated for this cause. The status then reports it (C2). */
   readonly exceedsDeadline?: boolean;
@@ -136,7 +136,7 @@ export interface PodView {
   readonly pod: Pod;
   /** Tags of the current state of the pod's actor. */
   readonly tags: readonly string[];
-  /** Conditions that other components have set, as the source has them. */
+  /** Conditions that other components have set, as reported by the source. */
   readonly conditions?: readonly PodCondition[] | undefined;
   readonly sandbox?: ObservedSandbox;
   readonly containers: readonly ContainerView[];
@@ -145,7 +145,7 @@ export interface PodView {
   readonly refused?: Refusal;
   /** Why the node does not admit an update. The pod continues with the version that was admitted before. */
   readonly unadmitted?: Refusal;
-  /** The version whose resources the pod's cgroup has. Undefined if it is `pod`. */
+  /** The version whose resources have been applied to the pod's cgroup. Undefined if that version is `pod`. */
   readonly applied?: PodSpec;
   /** Generation of the pod that requested the resources in `unadmitted`. */
   readonly pendingGeneration?: number | undefined;
@@ -156,28 +156,32 @@ export interface PodView {
   /** Last error of the resize in progress, including those of an earlier agent. */
   readonly resizeFailure?: string | undefined;
   readonly termination?: Termination;
-  /** Whether the pod is completing by itself and nothing of it will run again. */
+  /** Whether the pod is completing by itself and none of its containers will run again. */
   readonly completes?: boolean;
   /** Whether the active deadline passed while the pod terminated for any cause. */
   readonly exceedsDeadline?: boolean;
   /**
-   * Terminal status that the pod had before the agent restarted. It is reported unchanged, whatever is left of the pod.
+   * Terminal status that the pod had before the agent restarted. It is reported unchanged, no matter which objects of
+   * the pod remain.
    */
   readonly restored?: PodStatus;
   /** Terminated container states that an earlier agent has persisted, for a pod whose source has no status. */
   readonly containerEnds?: ContainerEnds;
-  /** Restart counts of containers without a view, including the next run, as derived from their logs (C23). */
+  /** Restart counts of containers without a view, including the next run, derived from their logs (C23). */
   readonly restarts?: Readonly<Record<string, number>>;
   /**
-   * When the node started the pod. After a restart of the agent it is the creation time of the oldest sandbox.
-   * Undefined until then.
+   * When the node started the pod. After a restart of the agent, it is the creation time of the oldest sandbox.
+   * Undefined if the pod has not been started.
    */
   readonly startedAt?: number;
   /** Whether all init containers have completed, and all sidecars started, in the current sandbox. */
   readonly initialized: boolean;
   /** Whether all containers are being restarted in place because of a restart rule. */
   readonly restartsAll?: boolean;
-  /** Whether it is unknown what the runtime or another agent has of the pod, so that a status may be incomplete. */
+  /**
+   * Whether it is unknown which objects of the pod the runtime or another agent has, in which case a status may be
+   * incomplete.
+   */
   readonly unsettled?: boolean;
   /** Whether no container of the pod runs or can run again. Only then may a terminal phase be published. */
   readonly ended: boolean;

@@ -1,6 +1,6 @@
 /**
- * Reads YAML and JSON from untrusted authors with bounds on the work. All YAML is read here, so that manifests,
- * configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml with goyaml.v2.
+ * Reads YAML and JSON from untrusted authors with bounds on the work. All YAML is read here, so manifests,
+ * configuration and credentials follow the same rules: those of sigs.k8s.io/yaml with goyaml.v2.
  */
 import { messageOf } from '../../base/failure.ts';
 import { decodeNode } from './decode.ts';
@@ -13,7 +13,7 @@ import { type Token, YamlError } from './scanner.ts';
 export interface TextLimits {
   /** Maximum number of scalars, indicators and block ends. */
   readonly tokens: number;
-  /** Maximum number of fields and items at all levels. Each use of an alias counts again. */
+  /** Maximum number of fields and items at all levels. The values behind an alias count each time the alias is used. */
   readonly values: number;
   /** Maximum total length of all strings and field names. */
   readonly characters: number;
@@ -28,14 +28,14 @@ type Refusal = { readonly problem: string } | { readonly beyond: string };
 /** The value of a document (null if it is empty), or the reason for rejecting it. */
 export type BoundedDocument = { readonly value: unknown } | Refusal;
 
-/** Maximum nesting. Kubernetes objects are nested far less deeply. */
+/** Maximum nesting. A text that is nested more deeply is rejected. Kubernetes objects are nested far less deeply. */
 const MAX_DEPTH = 100;
-/** Maximum number of anchors and aliases in a text. */
+/** Maximum number of anchors and aliases in a text. A text with more is rejected. */
 const MAX_ALIASES = 1_000;
-/** Maximum number of documents in a text. */
+/** Maximum number of documents in a text. A text with more is rejected. */
 const MAX_DOCUMENTS = 1_000;
 
-/** Parses all documents of a text. An error in one of them is an error of the text. */
+/** Parses all documents of a text. An error in one document makes the whole text invalid. */
 export function parseBounded(text: string, limits: TextLimits): BoundedText {
   const documents = parseDocuments(text, limits);
   if (!Array.isArray(documents)) return documents;
@@ -119,7 +119,7 @@ class DocumentReader {
     this.#limits = limits;
   }
 
-  /** Returns undefined for a range without a document. */
+  /** Returns the document in a range, or undefined if the range contains none. */
   read(range: DocumentRange): BoundedDocument | undefined {
     try {
       return this.#read(range);

@@ -93,7 +93,10 @@ function isMerge(node: YamlNode): boolean {
   return node.tag === undefined ? node.isPlain : node.tag === '!' || node.tag === 'tag:yaml.org,2002:merge';
 }
 
-/** Merges the mappings of a `<<` key. They replace fields before it, and fields after it replace theirs. */
+/**
+ * Merges the mappings of a `<<` key. Merged fields replace fields before the key, and fields after the key replace
+ * merged ones.
+ */
 function merge(node: YamlNode, fields: object): void {
   const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
   for (const source of sources) {

@@ -5,8 +5,8 @@ import { LINE_BREAKS } from './scanner.ts';
 const PREAMBLE_LINE = /^(?:%|[ \t]*(?:#|$))/;
 
 /**
- * Splits a text at lines that start with `---` or `...`, regardless of the preceding content, as YAML does. An error in
- * one document therefore does not affect the others. Directives belong to the following document.
+ * Splits a text at lines that start with `---` or `...`, regardless of the preceding content, as YAML does. Therefore
+ * an error in one document does not affect the others. Directives belong to the following document.
  */
 export function documentRanges(text: string): DocumentRange[] {
   const ranges: DocumentRange[] = [];

@@ -11,7 +11,9 @@ interface ExpandedSize {
   readonly depth: number;
 }
 
-/** Visits each node once, even if it is repeated. Throws if a node contains itself. */
+/**
+ * Calculates the size of a node. Visits each node once, even if aliases repeat it. Throws if a node contains itself.
+ */
 export const expandedSize = (node: YamlNode): ExpandedSize => new SizeCalculator().sizeOf(node);
 
 class SizeCalculator {
@@ -46,7 +48,7 @@ class SizeCalculator {
 
 interface Child {
   readonly node: YamlNode;
-  /** Whether the node is a value and not a field name, which is not counted separately. */
+  /** Whether the node is a value. A field name is not counted separately. */
   readonly isValue: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface ScalarNode {
   /** The source text. Empty for a missing value, as in `key:`. */
   readonly written: string;
   readonly value: string;
-  /** The resolved tag. Undefined if there is none. `!` makes any scalar a string. */
+  /** The resolved tag. Undefined if the node has none. The tag `!` makes any scalar a string. */
   readonly tag: string | undefined;
   readonly isPlain: boolean;
 }
@@ -37,7 +37,7 @@ export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 interface ParserLimits {
   /** Maximum nesting of lists and mappings. */
   readonly depth: number;
-  /** Called for each token. */
+  /** Called for each token. Throws if the limit is exceeded. */
   onToken(token: Token): void;
 }
 
@@ -72,7 +72,7 @@ class Parser {
   readonly #isAfterEnd: boolean;
   readonly #limits: ParserLimits;
   readonly #tagPrefixes = new Map<string, string>();
-  /** The last anchor of a name counts. */
+  /** Nodes by anchor name. If several nodes have the same anchor, the last one counts. */
   readonly #anchors = new Map<string, AliasNode['target']>();
   #depth = 0;
 

@@ -1,6 +1,6 @@
 /** Resolves scalars to values as goyaml.v2 does (`resolve.go`) for sigs.k8s.io/yaml. */
 
-/** A bigint stands for an integer and a number for a float. */
+/** The value of a scalar. A bigint stands for an integer and a number for a float. */
 export type ScalarValue = string | number | bigint | boolean | null;
 
 /** Thrown if a scalar cannot be converted to the type of its tag. */
@@ -32,7 +32,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 export function resolvePlain(text: string): ScalarValue {
   const keyword = KEYWORDS.get(text);
   if (keyword !== undefined) return keyword;
-  // Only in this form must underscores stand between digits, as in Go. In other forms all underscores are removed.
+  // Like Go, require underscores to stand between digits only in this form. In other forms remove all underscores.
   if (text.startsWith('.')) return parseFloat64(/^\.\d+(?:_\d+)*(?:[eE][-+]?\d+(?:_\d+)*)?$/, text) ?? text;
   if (!/^[-+\d]/.test(text)) return text;
   const digits = text.replaceAll('_', '');
@@ -77,7 +77,7 @@ function parseSignedBinary(digits: string): bigint | undefined {
 
 const TAG_PREFIX = 'tag:yaml.org,2002:';
 
-/** Resolves a scalar with a tag. A tag that is not a standard YAML tag leaves it a string. */
+/** Resolves a scalar with a tag. If the tag is not a standard YAML tag, the scalar remains a string. */
 export function resolveTagged(tag: string, text: string): ScalarValue {
   const type = tag.startsWith(TAG_PREFIX) ? tag.slice(TAG_PREFIX.length) : undefined;
   switch (type) {

@@ -92,7 +92,7 @@ interface SimpleKey {
 
 const START: Mark = { index: 0, line: 0, column: 0 };
 
-/** Maximum length in characters of a key without `?`. */
+/** Maximum length in characters of a key without `?`. A `:` after a longer text does not make it a key. */
 const MAX_SIMPLE_KEY_LENGTH = 1024;
 const MISSING_COLON = `expected ':' after a key, which has at most ${MAX_SIMPLE_KEY_LENGTH} characters on one line`;
 
@@ -199,7 +199,7 @@ export class Scanner {
     return token;
   }
 
-  /** Whether the next token is undetermined, because a later `:` can make it a key. */
+  /** Whether the type of the next token is not determined yet, because a later `:` can make it a key. */
   #needsMoreTokens(): boolean {
     if (this.#head === this.#tokens.length) return !this.#hasEnded;
     const position = this.#simpleKeyOfToken.get(this.#consumedCount);
@@ -425,7 +425,9 @@ export class Scanner {
     this.#pushIndicator('flowEntry');
   }
 
-  /** Inside brackets the token is passed to the parser, which rejects it with the position of the list. */
+  /**
+   * Scans a `-`. Inside brackets, its token is passed to the parser, which rejects it with the position of the list.
+   */
   #fetchBlockEntry(): void {
     if (this.#flowLevel === 0) {
       if (!this.#isSimpleKeyAllowed) throw this.#error("a list item ('- ') cannot start here");
@@ -586,7 +588,7 @@ export class Scanner {
     try {
       if (escaped !== '') return decodeURIComponent(escaped);
     } catch {
-      // The octets are not UTF-8.
+      // The bytes are not valid UTF-8.
     }
     throw this.#error('expected UTF-8 octets such as %C3%A9 in a tag', start);
   }

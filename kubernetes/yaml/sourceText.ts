@@ -8,7 +8,10 @@ interface SourceText {
   readonly column: number;
 }
 
-/** Source texts by the list or mapping that contains the scalar. The entries are released together with it. */
+/**
+ * Source texts by the list or mapping that contains the scalar. The entries are released together with that list or
+ * mapping.
+ */
 const sourceTexts = new WeakMap<object, Map<PropertyKey, SourceText>>();
 
 /** Records the source text of the scalar at `key` of `parent`. */

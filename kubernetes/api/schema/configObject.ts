@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { manifestMetaSchema } from './meta.ts';
 
 /**
- * Text values by key. They are parsed to a list, because a plain object would lose the key `__proto__`. A null is the
+ * Text values by key. They are parsed into a list, because a plain object would lose the key `__proto__`. A null is the
  * empty string, as in Go.
  */
 const textEntriesSchema = z.pipe(

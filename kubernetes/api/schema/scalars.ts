@@ -44,7 +44,7 @@ export type ResourceList = z.infer<typeof resourceListSchema>;
 /** Schema of a reference to an object in the same namespace. */
 export const localObjectReferenceSchema = z.strictObject({ name: z.exactOptional(z.string()) });
 
-/** Schema of a key's file in a volume. The mode consists of permission bits. */
+/** Schema of an item that maps a key to a file in a volume. The mode consists of permission bits. */
 export const keyToPathSchema = z.strictObject({
   key: z.string(),
   path: z.string(),

@@ -34,7 +34,7 @@ export interface ContainerStateTerminated {
   containerID?: string;
 }
 
-/** At most one of the three fields is set. None means waiting. */
+/** State of a container. At most one of the three fields is set. If none is set, the container is waiting. */
 export interface ContainerState {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;

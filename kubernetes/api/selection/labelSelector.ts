@@ -21,7 +21,9 @@ const OPERATORS = ['in', 'notin', '=', '==', '!=', '>', '<'];
 /** A syntax error in a selector. Only used within this file. */
 class SelectorSyntaxError extends Error {}
 
-/** Parses and matches by the rules of k8s.io/apimachinery/pkg/labels/selector.go. */
+/**
+ * Parses a label selector by the rules of k8s.io/apimachinery/pkg/labels/selector.go. The result matches by them, too.
+ */
 export function readLabelSelector(text: string): ReadSelector<Labels> {
   try {
     const requirements = new Parser(text).requirements();

@@ -75,7 +75,7 @@ function validateInit(containers: readonly Container[], context: PodContext): Pr
       ...validateCommon(container, context, itemPath),
       ...validateInitRestartRules(container, itemPath),
       ...duplicateName(container, names, itemPath),
-      // Init containers run one after the other, so each is checked by itself. Kubernetes always reports the path of
+      // Init containers run one after the other, so each is checked separately. Kubernetes always reports the path of
       // the first one.
       ...duplicateHostPorts([container], path),
       ...handlers,

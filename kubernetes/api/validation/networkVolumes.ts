@@ -31,7 +31,7 @@ const awsElasticBlockStore: Check<'awsElasticBlockStore'> = ({ volumeID, partiti
   ...validatePartition(partition, path),
 ];
 
-/** 0 means no partition, although the message says otherwise. */
+/** Accepts 0, which means no partition, although the message excludes 0. */
 const validatePartition = (partition: number | undefined, path: string): Problem[] =>
   partition === 0 ? [] : inRange(`${path}.partition`, partition, 1, 255);
 

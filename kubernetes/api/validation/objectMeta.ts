@@ -82,7 +82,7 @@ const OWNERS = `${PATH}.ownerReferences`;
 /** Checks that each owner is specified completely and that at most one of them is the controller. */
 function validateOwners(owners: readonly OwnerReference[]): Problem[] {
   const problems: Problem[] = [];
-  // Every additional controller is reported together with the whole list. The list can be long, so it is formatted only
+  // The problem of each additional controller contains the whole list. The list can be long, so it is formatted only
   // once.
   let formattedOwners: string | undefined;
   let controller: string | undefined;

@@ -53,8 +53,8 @@ function validateContainerLimits(spec: PodSpec): Problem[] {
 }
 
 /**
- * Checks that the policies are for CPU and memory only, and that a pod that never restarts does not require container
- * restarts.
+ * Checks that resize policies exist only for CPU and memory, and do not require restarts in a pod whose restartPolicy
+ * is Never.
  */
 export function validateResizePolicy(
   policies: NonNullable<Container['resizePolicy']>,

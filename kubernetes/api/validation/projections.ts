@@ -82,7 +82,10 @@ const validateKey = ({ key, path: file, mode }: Keys[number], path: string): Pro
 /** Checks that each source has a single type and that file paths are unique. */
 export function validateProjected({ sources = [], defaultMode }: Projected, path: string): Problem[] {
   const paths = new Set<string>();
-  /** Reports a path that another file already uses. `reportedValue` is the value in Kubernetes's message. */
+  /**
+   * Reports a path that another file in the volume already uses. `reportedValue` is the value that the message
+   * contains.
+   */
   const reportDuplicatePath = (file: string, reportedValue = file): Problem[] => {
     const isDuplicate = paths.has(file);
     paths.add(file);

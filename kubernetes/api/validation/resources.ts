@@ -9,7 +9,7 @@ import { dnsLabel, duplicate, forbidden, invalid, notFound, required } from './w
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** The validation of resource names, and the pod's claims that containers may use. */
+/** The validator of resource names, and the pod's claims that containers may use. */
 export interface ResourceRules {
   readonly validateName?: (name: string, path: string) => Problem[];
   readonly podClaims?: readonly string[];

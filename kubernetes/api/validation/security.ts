@@ -93,7 +93,9 @@ function validateEscalation(context: SecurityContext, path: string): Problem[] {
   ];
 }
 
-/** Returns a security context as messages show it, with all fields under the names of Go's internal type. */
+/**
+ * Returns a security context in the form that messages contain, with all fields under the names of Go's internal type.
+ */
 function toGoValue(context: SecurityContext): object {
   const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = context;
   return {

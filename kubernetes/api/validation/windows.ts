@@ -36,7 +36,7 @@ function forbidWindowsOptions(spec: PodSpec): Problem[] {
 
 const WINDOWS_RULE = 'cannot be set for a windows pod';
 
-/** Fields in the order of Kubernetes's checks. */
+/** Fields in the order in which Kubernetes checks them. */
 const POD_FIELDS = [
   'securityContext.appArmorProfile',
   'securityContext.seLinuxOptions',
@@ -117,7 +117,7 @@ const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DNS_LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const DNS_NAME = new RegExp(`^${DNS_LABEL}(?:\\.${DNS_LABEL})*$`);
 
-/** Checks a user name with an optional domain and a backslash before it. */
+/** Checks a user name, which can be preceded by a domain and a backslash. */
 function windowsUserName(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   const hasControlCharacters = [...name].some((character) => character < ' ' || character === '\u007f');

@@ -3,7 +3,7 @@ import type { Problem } from '../problem.ts';
 import { dnsLabel as labelProblems, dnsSubdomain as subdomainProblems } from './nameRules.ts';
 
 /**
- * Creates a problem with the wording of `util/validation/field/errors.go` of apimachinery, like the functions below.
+ * Creates a problem with the wording of `util/validation/field/errors.go` of apimachinery, as do the functions below.
  */
 export function invalid(path: string, value: unknown, detail: string): Problem {
   return { path, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
