@@ -1,6 +1,6 @@
 /**
- * Admission to the node. Records what was admitted (allocated) for each pod; each request says what is desired. Every
- * pod of the node is admitted here, one at a time, in order of arrival.
+ * Admits pods to the node. Records the resources that were admitted (allocated) for each pod, whereas each request
+ * contains the desired ones. Every pod of the node is admitted here, one at a time, in order of arrival.
  */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
@@ -35,7 +35,7 @@ import { put } from './indexed.ts';
 const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
 /**
- * Shows the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
+ * Reports the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
  */
 const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
   facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],
@@ -48,7 +48,7 @@ function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): Admissio
   return { type: 'admission.refused', ...refusal };
 }
 
-/** The host ports of a pod whose containers have stopped. Null if it has none. */
+/** Returns the host ports of a pod whose containers have stopped, or null if it has none. */
 const portsOf = (allocated: PodRequests | null): PodRequests | null =>
   allocated === null || allocated.hostPorts.length === 0
     ? null
@@ -63,8 +63,8 @@ function seenIn(event: object): Request['seen'] {
 }
 
 /**
- * The kubelet's metric label for the cause of the decision. A changed node counts as the periodic retry, because only
- * that retry makes a kubelet notice the change.
+ * Returns the kubelet's metric label for the cause of the decision. A changed node counts as the periodic retry,
+ * because only that retry makes a kubelet notice the change.
  */
 function triggerOf(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
@@ -102,7 +102,7 @@ export const admissionMachine = setup({
         uid,
         fullName,
         desired: isOver ? null : requests,
-        // Only the admitted resources are persisted, whereas messages name the pod that holds them.
+        // Only the admitted resources are persisted. The pod's name, which messages use, comes from the request.
         allocated: known?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
         holdsName: known?.holdsName ?? false,
         preempted: false,
@@ -120,7 +120,7 @@ export const admissionMachine = setup({
       const entry = { uid, fullName, desired: null, allocated, holdsName: true, preempted: false };
       return withEntry(withoutRequests(context, uid), entry);
     }),
-    /** Makes each decision from the context that the previous decision left. */
+    /** Applies decisions one after the other, each to the context that results from the previous decision. */
     decide: enqueueActions(({ context, event, enqueue, self }) => {
       let now = context;
       for (let step = nextStep(now); step !== undefined; step = nextStep(now)) {
@@ -203,7 +203,7 @@ export const admissionMachine = setup({
         src: 'readNode',
         input: null,
         onDone: { target: 'open', actions: ['recordNodeRead', 'decide'] },
-        // Decides with the labels that are already known.
+        // If the read fails, decide with the labels that the node already has.
         onError: { target: 'open', actions: ['recordNodeRead', 'decide'] },
       },
     },

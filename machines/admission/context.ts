@@ -1,4 +1,4 @@
-/** The context of the admission machine and the choice of its next step. The chart is in chart.ts. */
+/** Defines the context of the admission machine and selects its next step. The chart is in chart.ts. */
 import { type Decision, decide, decideUpdate } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
@@ -12,8 +12,8 @@ export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
   /**
-   * Whether the node belongs to a cluster. Then others can change its labels before the node observes the change, and
-   * the API server can be queried.
+   * Whether the node belongs to a cluster. In a cluster, other clients can change the node's labels before the node
+   * observes the change, but the API server can be queried.
    */
   readonly hasCluster?: boolean;
 }
@@ -21,12 +21,12 @@ export interface AdmissionInput {
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null when the pod leaves because no source wants it, or because none of its containers will run again. */
+  /** Null if the pod is leaving, because no source wants it or none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
   /**
-   * True from the pod's admission until it is completely removed. No other pod of the same full name starts meanwhile
-   * (C24).
+   * True from the pod's admission until it is completely removed. During this time no other pod with the same full name
+   * starts (C24).
    */
   readonly holdsName: boolean;
   /** Whether the pod is being terminated to make room for a critical pod (C24). */
@@ -46,7 +46,7 @@ export interface Request {
   readonly awaitsName: boolean;
   /** The actor that receives the decision. */
   readonly holder: ActorPath;
-  /** Progress of reading the Node again, which is done if only the node's labels speak against the pod. */
+  /** Progress of reading the Node again, which is required if the node's labels are the only reason for a refusal. */
   readonly look?: 'due' | 'asked' | 'done';
   /** Labels and taints that the API server returned for this request. */
   readonly seen?: Pick<AdmissionNode, 'labels' | 'taints'>;
@@ -59,13 +59,13 @@ const isLooking = ({ look }: Request): boolean => look === 'due' || look === 'as
 /** Whether a pod waits for the Node to be read again. */
 export const hasDoubt = ({ waiting }: AdmissionContext): boolean => waiting.some(({ look }) => look === 'due');
 
-/** Marks the requests that the read in flight is for. */
+/** Marks the requests for which the Node is being read. */
 export const asking = (context: AdmissionContext): AdmissionContext =>
   looked(context, 'due', (request) => ({ ...request, look: 'asked' }));
 
 /**
- * Marks the requests that the read was for as ready to decide, by the labels that it returned or, if it failed, by
- * those already known.
+ * Marks the requests for which the Node was read as ready to decide. The decision uses the labels that were read or, if
+ * the read failed, the previously observed ones.
  */
 export const answered = (context: AdmissionContext, seen?: Request['seen']): AdmissionContext =>
   looked(context, 'asked', (request) => ({ ...request, look: 'done', ...(seen ? { seen } : {}) }));
@@ -78,14 +78,14 @@ const looked = (context: AdmissionContext, at: Request['look'], next: (request: 
 });
 
 export interface AdmissionContext extends AdmissionInput {
-  /** At most one entry per UID, in order of arrival. */
+  /** The pods that have resources or a name at admission, in order of arrival. At most one entry per UID. */
   readonly entries: readonly AdmissionEntry[];
   /**
-   * Requests that wait until an earlier pod of the same full name is gone (C24), or until preempted pods have released
-   * their resources.
+   * Requests that wait until an earlier pod with the same full name is gone (C24), or until preempted pods have
+   * released their resources.
    */
   readonly waiting: readonly Request[];
-  /** Updates of admitted pods for which there was no room. They are decided again whenever resources are released. */
+  /** Updates of admitted pods that did not fit on the node. They are decided again whenever resources are released. */
   readonly refused: readonly Request[];
   /** The number of resizes deferred so far. */
   readonly deferrals: number;
@@ -94,14 +94,15 @@ export interface AdmissionContext extends AdmissionInput {
 export const entryOf = ({ entries }: Pick<AdmissionContext, 'entries'>, uid: string): AdmissionEntry | undefined =>
   find(entries, uid);
 
-/** Replaces the entry with the same UID, or appends this one. */
+/** Replaces the entry with the same UID, or appends the entry. */
 export function withEntry(context: AdmissionContext, entry: AdmissionEntry): AdmissionContext {
   const before = entryOf(context, entry.uid);
   return withNames({ ...context, entries: put(context.entries, entry) }, before, entry);
 }
 
 /**
- * Whether a request is for the deferred resize of its pod. A request for what the pod already has withdraws the resize.
+ * Whether a request is for the deferred resize of its pod. A request for the resources that the pod already has
+ * withdraws the resize.
  */
 export function hasDeferredResize(context: AdmissionContext, { uid, requests }: Request): boolean {
   const { allocated, deferral } = entryOf(context, uid) ?? {};
@@ -115,7 +116,7 @@ export function withoutEntry(context: AdmissionContext, uid: string): AdmissionC
   return withNames({ ...context, entries: drop(context.entries, uid) }, before);
 }
 
-/** Updates only the requests for a name whose holder has changed. */
+/** Updates only the requests for a full name whose holder has changed. */
 function withNames(context: AdmissionContext, before?: AdmissionEntry, after?: AdmissionEntry): AdmissionContext {
   const [freed, taken] = [before, after].map((entry) => (entry?.holdsName ? entry.fullName : undefined));
   if (freed === taken) return context;
@@ -126,17 +127,17 @@ function withNames(context: AdmissionContext, before?: AdmissionEntry, after?: A
   return { ...context, waiting: renewed(context.waiting), refused: renewed(context.refused) };
 }
 
-/** Sets whether another pod holds the request's name at present. */
+/** Sets whether another pod currently holds the request's full name. */
 export function withName({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
   const others = named(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
   return { ...request, awaitsName: others.some(({ holdsName }) => holdsName) };
 }
 
 /**
- * Queues the refused updates of all pods but this one for another decision, because there may be room for them now.
- * They are decided in the order of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: first
- * resizes that do not raise the requests, then by priority, then Guaranteed pods, then the resize that was deferred
- * first.
+ * Queues the refused updates of all pods except this one for another decision, because they may fit now. The order of
+ * decisions is that of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: resizes that do not
+ * raise the requests come first, then pods of higher priority, then Guaranteed pods, then resizes that were deferred
+ * earlier.
  */
 export function reopened(context: AdmissionContext, uid = ''): AdmissionContext {
   const { waiting, refused } = withoutRequests(context, uid);
@@ -145,7 +146,7 @@ export function reopened(context: AdmissionContext, uid = ''): AdmissionContext 
   return { ...context, waiting: ranked.map(({ request }) => request).reduce(put, waiting), refused: [] };
 }
 
-/** The sort key of a refused update, most significant component first. The lowest key is decided first. */
+/** Returns the sort key of a refused update, most significant component first. The lowest key is decided first. */
 function retryRank(context: AdmissionContext, { uid, requests }: Request): readonly number[] {
   const { allocated = null, deferral = 0 } = entryOf(context, uid) ?? {};
   const raises =
@@ -199,7 +200,10 @@ interface Occupying extends Occupant {
   readonly isLeaving: boolean;
 }
 
-/** The decision on a request. A request has none yet while preempted pods release the resources that it needs. */
+/**
+ * The decision on a request. A request has none as long as preempted pods have yet to release the resources that it
+ * requires.
+ */
 export interface Step {
   readonly request: Request;
   readonly decision: Decision | Doubt;
@@ -219,7 +223,10 @@ export function nextStep(context: AdmissionContext): Step | undefined {
   return undefined;
 }
 
-/** Defers the refusal of a pod for labels alone, because the labels may just have been changed for that pod. */
+/**
+ * Postpones a refusal for which the node's labels are the only reason, because another client may just have changed
+ * them to make the pod fit.
+ */
 function orDoubt({ hasCluster }: AdmissionContext, { look }: Request, decision: Decision): Decision | Doubt {
   const isDoubted = hasCluster && look === undefined && decision.kind === 'refused' && decision.isByLabels;
   return isDoubted ? { kind: 'doubted' } : decision;
@@ -227,7 +234,7 @@ function orDoubt({ hasCluster }: AdmissionContext, { look }: Request, decision: 
 
 /**
  * Decides on a request, or returns undefined if it has to wait. Waiting requests that this request may preempt are
- * ignored, because they hold nothing that they could release.
+ * ignored, because they have no resources that they could release.
  */
 function decisionOn(context: AdmissionContext, request: Request, ahead: readonly Request[]): Decision | undefined {
   if (request.adopted) return { kind: 'admitted' };
@@ -235,19 +242,19 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   const before = ahead.filter((each) => !isPreemptable(requests, each.requests));
   const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
   const isUpdate = isOfAdmitted(context, request);
-  // Resources of leaving pods do not refuse a pod, which waits for them. They do refuse an update, which is deferred
+  // A new pod waits for resources of leaving pods instead of being refused. An update is refused, that is, deferred
   // while its pod runs.
   const staying = others.filter(({ preempted, isLeaving }) => !preempted && (isUpdate || !isLeaving));
   const node = { ...context.node, ...request.seen };
   const room = { ...context, node, occupants: staying, reserved: requestsOf(before) };
   const decision = isUpdate ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
-  // No pod is about to release anything.
+  // Waiting would not help, because no other pod is about to release resources.
   if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
   const all = [...requestsOf(others), ...room.reserved];
   return resourceConflict(requests, all, context.capacity) === undefined ? decision : undefined;
 }
 
-/** Returns the context after a step. */
+/** Returns the context that results from a step. */
 export function afterStep(context: AdmissionContext, { request, decision }: Step): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: preempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted') return { ...context, waiting: put(context.waiting, { ...request, look: 'due' }) };
@@ -268,7 +275,7 @@ export function afterStep(context: AdmissionContext, { request, decision }: Step
   return entry.allocated === null ? left : reopened(left, uid);
 }
 
-/** Returns the granted resources. A pod that already runs retains what it was admitted with. */
+/** Returns the granted resources. A pod that is already running retains the resources that it was admitted with. */
 const grantedTo = ({ adopted, requests }: Request, { allocated }: AdmissionEntry): PodRequests =>
   (adopted ? allocated : null) ?? requests;
 
@@ -277,7 +284,7 @@ const preempted = (entries: readonly AdmissionEntry[], uids: readonly string[]):
   entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 
 /**
- * Whether the request updates a pod that was admitted already. A grant from before a restart of the agent reserves
+ * Whether the request updates a pod that has already been admitted. A grant from before a restart of the agent reserves
  * resources for its pod, but the pod is decided on like a new one.
  */
 function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
@@ -288,6 +295,6 @@ function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
 const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
   those.map(({ requests }) => requests);
 
-/** Rewrites the refusal of an update as a pending resize, which is retried. */
+/** Turns the refusal of an update into a pending resize, which is retried. */
 const ofUpdate = (decision: Decision): Decision =>
   decision.kind === 'refused' ? { ...decision, ...pendingResize(decision) } : decision;

@@ -1,6 +1,6 @@
 /**
- * Immutable lists of items that belong to pods, with one item per UID. They are plain data, so that they can be
- * recorded. Each list has an index by UID and name, which is built once and handed on to the list derived from it.
+ * Implements immutable lists of items that belong to pods, with one item per UID. They are plain data, because they are
+ * recorded. Each list has an index by UID and name, which is built once and passed on to the lists derived from it.
  */
 
 interface OfPod {
@@ -52,14 +52,14 @@ export const find = <T extends OfPod>(list: readonly T[], uid: string): T | unde
 export const named = <T extends OfPod>(list: readonly T[], fullName: string): readonly T[] =>
   (indexOf(list).byName.get(fullName) ?? []) as readonly T[];
 
-/** Replaces the item with the same UID, or appends this one. */
+/** Replaces the item with the same UID, or appends the item. */
 export function put<T extends OfPod>(list: readonly T[], item: T): readonly T[] {
   const before = find(list, item.uid);
   const next = before === undefined ? [...list, item] : list.with(list.indexOf(before), item);
   return followedBy(list, next, before, item);
 }
 
-/** Removes the item with this UID. Returns the same list if there is none. */
+/** Removes the item with this UID. Returns the same list if it contains no such item. */
 export function drop<T extends OfPod>(list: readonly T[], uid: string): readonly T[] {
   const before = find(list, uid);
   return before === undefined ? list : followedBy(list, list.toSpliced(list.indexOf(before), 1), before);

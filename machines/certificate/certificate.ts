@@ -1,4 +1,4 @@
-/** The properties of a persisted node certificate that its machine needs. None of them is secret. */
+/** Defines the properties of a persisted node certificate that its machine uses. None of them is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 
 /** The use of a certificate: as a client of the API server, or for the node's own HTTPS server. */
@@ -11,7 +11,8 @@ export interface CertificateSubject {
 
 export interface PersistedCertificate {
   readonly subject: CertificateSubject;
-  /** Milliseconds since the epoch, as is `notAfter`. */
+  /** Start of the validity in milliseconds since the epoch. */
+  /** End of the validity in milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly names: AlternativeNames;
@@ -34,12 +35,12 @@ export const isNodeSubject = ({ commonName, organizations }: CertificateSubject,
 };
 
 /**
- * A certificate is renewed between 70 % and 90 % of its lifetime, as by a kubelet, so that nodes do not renew at the
- * same time.
+ * Earliest time of renewal as a fraction of the lifetime. Like a kubelet, the node renews a certificate between 70 %
+ * and 90 % of its lifetime, so that nodes do not all renew at the same time.
  */
 const EARLIEST = 0.7;
 const SPREAD = 0.2;
 
-/** The time of renewal. `chance` is a random number in [0, 1). */
+/** Returns the time of renewal in milliseconds since the epoch. `chance` is a random number in [0, 1). */
 export const renewalOf = ({ notBefore, notAfter }: PersistedCertificate, chance: number): number =>
   notBefore + Math.round((notAfter - notBefore) * (EARLIEST + SPREAD * chance));

@@ -1,4 +1,4 @@
-/** A certificate managed by the node: requested if missing, and renewed in time with a new key. */
+/** Manages a certificate of the node: requests it if it is missing, and renews it in time with a new key. */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -14,7 +14,9 @@ import { type CertificateName, isNodeSubject, type PersistedCertificate, renewal
 export type CertificateInput = {
   readonly nodeName: string;
   readonly name: CertificateName;
-  /** Whether the certificate is renewed before it expires. Otherwise a new one is requested when it has expired. */
+  /**
+   * Whether the certificate is renewed before it expires. Otherwise a new certificate is requested when it has expired.
+   */
   readonly rotates: boolean;
 };
 
@@ -22,8 +24,9 @@ export type CertificateInput = {
 const INITIAL_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 32_000;
 /**
- * Time limit for approval and signing. Afterwards a new request is created (`util/certificate/certificate_manager.go`
- * of client-go), or the same request is awaited again (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
+ * Time limit for approval and signing. When it is exceeded, a new request is created
+ * (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
+ * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
  */
 const APPROVAL_MS = 15 * 60_000;
 const RESUMED_APPROVAL_MS = 60 * 60_000;
@@ -35,10 +38,10 @@ const RESUMED_APPROVAL_MS = 60 * 60_000;
 const MIN_USE_MS = 1_000;
 
 type CertificateContext = CertificateInput & {
-  /** The addresses that the certificate has to cover. */
+  /** The names and addresses that the certificate has to cover. */
   readonly names: AlternativeNames;
   readonly certificate?: PersistedCertificate | undefined;
-  /** When the next certificate is requested. */
+  /** When the next certificate is requested, in milliseconds since the epoch. */
   readonly dueAt: number;
   /** The pending request, and the names that it covers. */
   readonly request: { readonly name: string; readonly uid: string; readonly names: AlternativeNames };
@@ -58,7 +61,8 @@ type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['reques
 const answerIn = (event: object): Answer => ('output' in event ? (event.output as Answer) : {});
 
 /**
- * As in a kubelet, the bootstrap request has a fixed name and is resumed, whereas each renewal creates a new request.
+ * Whether an existing request is resumed. As in a kubelet, the bootstrap request has a fixed name and is resumed,
+ * whereas each renewal creates a new request.
  */
 const resumes = ({ rotates }: CertificateInput): boolean => !rotates;
 const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUMED_APPROVAL_MS : APPROVAL_MS);
@@ -87,14 +91,17 @@ const certificateSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    /** A kubelet does not request a serving certificate without an IP address either. */
+    /**
+     * Whether a serving certificate would have no IP address. Like a kubelet, the node does not request such a
+     * certificate.
+     */
     isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
     isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
     fitsNoMore: ({ context: { nodeName, name, certificate }, event }) => {
       assertEvent(event, 'certificate.namesChanged');
       return !isFitting({ nodeName, name, names: event.names }, certificate);
     },
-    /** The pending request no longer covers all names that are needed. */
+    /** Whether the pending request no longer covers all required names. */
     isOutdated: ({ context: { request }, event }) => {
       assertEvent(event, 'certificate.namesChanged');
       return !coversNames(request.names, event.names);
@@ -122,7 +129,7 @@ const certificateSetup = setup({
       const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
       return { ...waits, failure, request: NO_REQUEST };
     }),
-    /** Records an event when the request is denied or fails, once per reason. */
+    /** Records an event when the request is denied or fails, but only once per reason. */
     recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
       if (!REFUSALS.includes(reason) || last?.reason === reason) return;

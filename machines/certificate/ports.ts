@@ -1,17 +1,20 @@
-/** Ports of the certificate machine. Private keys stay behind the ports, so that no input or output is secret. */
+/** Ports of the certificate machine. Private keys stay behind the ports, so no input or output is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 import type { CertificateName, PersistedCertificate } from './certificate.ts';
 
 export interface CertificatePorts {
-  /** Reads the node's certificate from disk. Null if there is none. `chance` is a random number in [0, 1). */
+  /**
+   * Reads the node's certificate from disk. The output is null if the certificate does not exist. `chance` is a random
+   * number in [0, 1).
+   */
   readCertificate: {
     input: { name: CertificateName };
     output: { certificate: PersistedCertificate | null; chance: number };
   };
   /**
-   * Creates a key and a CertificateSigningRequest for it, within a time limit. Returns the request's name, its UID and
-   * the time. With `resumes`, an existing request is reused, also one of an earlier agent, whether or not it has been
-   * approved.
+   * Creates a key and a CertificateSigningRequest for it, within a time limit. Returns the request's name and UID, and
+   * the time. With `resumes`, an existing request is reused, even if an earlier agent created it, and whether or not it
+   * has been approved.
    */
   requestCertificate: {
     input: { name: CertificateName; names: AlternativeNames; resumes: boolean };

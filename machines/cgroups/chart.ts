@@ -1,6 +1,7 @@
 /**
- * The parent cgroups of pods (C25): set up at the start and checked once a minute. If the kernel refuses the limit of
- * all pods, it is retried. While pods of another agent exist, cgroups shared with them are left alone.
+ * Manages the parent cgroups of pods (C25), which are set up at the start and checked once a minute. If the kernel
+ * refuses the limit for all pods, the limit is set again later. As long as pods of another agent exist, cgroups that
+ * they share remain unchanged.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -18,7 +19,7 @@ import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE, type Unreached } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
-/** The interval at which a kubelet retries as well, because running pods may meanwhile use less. */
+/** Interval between two checks. A kubelet retries at the same interval, because running pods may use less by then. */
 const EVERY_MS = 60_000;
 
 // Type aliases, because the package's declaration files would have to name interfaces.
@@ -27,7 +28,7 @@ type CgroupsInput = { readonly nodeName: string };
 type CgroupsContext = CgroupsInput & {
   /** Warnings, one sentence each. */
   readonly warnings: readonly string[];
-  /** Why the limit of all pods is not in force. */
+  /** Why the limit for all pods is not in force. */
   readonly failure: Failure | undefined;
 };
 
@@ -58,7 +59,7 @@ const cgroupsSetup = setup({
   },
 });
 
-/** The kubelet's event for a limit of all pods that is not in force. */
+/** Returns the kubelet's event about a limit for all pods that is not in force. */
 const refused = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',
@@ -69,7 +70,10 @@ const NOT_UNUSED: Unreached = {
   reason: 'defensive: an agent that manages cgroups never leaves them to the runtime; tested on its machine',
 };
 
-/** Sets up missing cgroups. The outcome selects the next state. The parameters belong to the transitions of two outcomes. */
+/**
+ * Returns a state that sets up missing cgroups. The outcome selects the next state. The parameters are the `meta` of
+ * the transitions for two of the outcomes.
+ */
 const looking = ({
   metaIfUnused = {},
   metaIfFailed = {},

@@ -1,4 +1,4 @@
-/** One container of a pod, over all its restarts. Its pod tells it when its turn to start has come. */
+/** Runs one container of a pod, over all its restarts. The pod tells the container when its turn to start has come. */
 import { assertEvent, assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext, leftOfBackOff } from './context.ts';
@@ -48,7 +48,7 @@ export const containerMachine = chartSetup.createMachine({
   description: 'One container of a pod, over all its restarts.',
   meta: {
     // A crash-loop back-off lasts at most its delay from the start of the state, even if the end of the run is unknown
-    // or, after the clock was set back, lies in the future.
+    // or, because the clock was set back, lies in the future.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + leftOfBackOff(context)),
     }),
@@ -63,7 +63,7 @@ export const containerMachine = chartSetup.createMachine({
   },
   context: ({ input }) => initialContext(input),
   initial: 'new',
-  /** A state that does not handle an event itself records it for its next decision. */
+  /** A state that does not handle one of these events itself records it for its next decision. */
   on: {
     'container.update': { actions: 'update' },
     'sandbox.ready': { actions: 'takeSandbox' },

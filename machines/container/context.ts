@@ -1,4 +1,4 @@
-/** The context of a container's actor and pure functions on it. The chart is in chart.ts. */
+/** Defines the context of a container's actor and pure functions on it. The chart is in chart.ts. */
 
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
@@ -27,64 +27,66 @@ export interface ContainerInput {
   readonly role: ContainerRole;
   readonly ticket: number;
   readonly crashLoop: BackOff;
-  /** Host paths by volume name of the mounted volumes. For an image volume, its image reference. */
+  /** Mounted volumes by name: their host paths or, for an image volume, the image reference. */
   readonly volumes: MountedVolumes;
   /** Undefined if the pod has no sandbox yet. */
   readonly sandbox: ObservedSandbox | undefined;
   /** The size of the existing container, if it differs from the size in the spec. */
   readonly size?: ContainerSize | undefined;
-  /** The runtime's containers of this name: a running one first, then the newest. */
+  /** The containers with this name in the runtime: a running one first, then the newest. */
   readonly observed: readonly ObservedContainer[];
   /**
-   * The restart count, including the run to come, if the runtime has lost the last run and only log files show the
+   * The restart count, including the next run, if the runtime has lost the last run and only log files provide the
    * count (C23).
    */
   readonly restarts?: number | undefined;
-  /** Results of its probes from before a restart of the agent. */
+  /** Results of the container's probes from before a restart of the agent. */
   readonly probed?: Probed | undefined;
 }
 
 /** Probe results of a container's run, persisted across restarts of the agent (C29). */
 export interface Probed {
-  /** The container's ID at the runtime. */
+  /** The container's ID in the runtime. */
   readonly id: string;
   readonly started: boolean;
   readonly ready: boolean;
 }
 
-/** The waiting reason tells why the image is missing or why the container could not be started. */
+/** Context of a container. `waitingReason` says why the image is missing or why the container could not be started. */
 export interface ContainerContext
   extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'>,
     ImageProgress {
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The sandbox that the pod has lost. Null if none of its processes is left. Undefined until a sandbox is lost. */
+  /** The sandbox that the pod has lost. Null if no process in it remains. Undefined until a sandbox is lost. */
   readonly lostSandbox?: ObservedSandbox | null | undefined;
   /** Whether the existing container was created in an earlier sandbox of the pod. */
   readonly isFromEarlierSandbox?: boolean | undefined;
-  /** Whether the pod has started this container in the present sandbox. A new sandbox requires a new command. */
+  /**
+   * Whether the pod has given this container its turn in the current sandbox. In a new sandbox, it needs a new turn.
+   */
   readonly hasTurn: boolean;
-  /** The attempt of the present container or of the one to be created next. It is also the restart count. */
+  /** The attempt of the current container, or of the next one if none exists. It is also the restart count. */
   readonly attempt: number;
   /**
-   * Whether that number was reported already, either with a start that was refused because the sandbox was going away,
-   * or by an earlier agent.
+   * Whether `attempt` was already reported, either with a start that was refused because the sandbox was going away, or
+   * by an earlier agent.
    */
   readonly isCounted?: boolean | undefined;
   /**
    * ID of the container that an earlier agent created for this attempt and did not start. It is reported until the next
-   * one is created.
+   * container is created.
    */
   readonly unstarted?: string | undefined;
   readonly imageRef?: string | undefined;
   /**
-   * Whether the runtime did not know the container's state when this agent first observed it. Like the kubelet, its
-   * status then shows this container and its attempt as waiting (`convertToAPIContainerStatuses` in
+   * Whether the runtime did not know the container's state when this agent first observed it. Like the kubelet, the
+   * agent then reports this container and its attempt as waiting (`convertToAPIContainerStatuses` in
    * pkg/kubelet/kubelet_pods.go).
    */
   readonly wasUnknown?: boolean | undefined;
   /** Details of the container that the runtime created last. */
   readonly made?: CreatedContainer | undefined;
-  /** The runtime's ID of the container of the present attempt. */
+  /** The runtime's ID of the current attempt's container. */
   readonly id?: string | undefined;
   /**
    * When the container under `id` was created, in milliseconds since the epoch. Undefined until the runtime has
@@ -92,33 +94,42 @@ export interface ContainerContext
    */
   readonly createdAt?: number | undefined;
   readonly startedAt?: number | undefined;
-  /** ID of the container that has passed its startup probe or has none. */
+  /** ID of the container that has passed its startup probe or does not have one. */
   readonly startupPassedId?: string | undefined;
   /** The run that started before this agent, with its probe results. */
   readonly adopted?: Probed | undefined;
-  /** Whether the container that existed when this actor was created had been started, even if it is still running. */
+  /**
+   * Whether the container that existed when this actor was created had been started, including one that is still
+   * running.
+   */
   readonly ranBefore?: boolean | undefined;
   readonly createdIdentity?: string | undefined;
   readonly size?: ContainerSize | undefined;
   /**
-   * The error of the last attempt to resize the container, also one of an earlier agent. Obsolete once the spec
+   * The error of the last attempt to resize the container, by this agent or an earlier one. Obsolete once the spec
    * requests a different size.
    */
   readonly resizeError?: { readonly size: ContainerSize; readonly message: string } | undefined;
-  /** The terminated runs: that of the present attempt, the one before it, and the one before that. */
+  /** The terminated run of the current attempt. */
+  /** The run before `run`. */
   readonly run?: TerminatedRun | undefined;
+  /** The run before `earlierRun`. */
   readonly earlierRun?: TerminatedRun | undefined;
   readonly runBefore?: TerminatedRun | undefined;
   /**
-   * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires a
-   * different reaction. It is independent of the state, because commands arrive during calls, hooks and back-offs.
+   * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
+   * a different reaction. It is stored independently of the state, because commands also arrive during calls, hooks and
+   * back-offs.
    */
   readonly afterExit: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
-  /** Output of the probe that condemned the present run. */
+  /** Output of the probe because of which the current run is stopped. */
   readonly stopCause?: string | undefined;
-  /** Whether other containers stop first, so that this container's process is left alone meanwhile (C11). */
+  /** Whether other containers stop first. Until they have, this container's process keeps running (C11). */
   readonly awaitsOthers: boolean;
-  /** Whether the container is removed from the runtime once it has stopped, because its pod continues without it. */
+  /**
+   * Whether the container is removed from the runtime once it has stopped. This is the case if its pod continues
+   * without it.
+   */
   readonly removesContainer: boolean;
   /**
    * Deadline of a stop, in milliseconds since the epoch. Undefined if the pod's own grace period applies from the start
@@ -131,18 +142,18 @@ export interface ContainerContext
    */
   readonly stopWithin?: number | undefined;
   /**
-   * Whether the node kills the present run in order to restart the container, which a kubelet does within one sync
+   * Whether the node kills the current run in order to restart the container, which a kubelet does within one sync
    * (C7).
    */
   readonly killedToRestart?: boolean | undefined;
   /**
-   * The delay that the last start was counted with. Undefined if none was counted, so that the next start is immediate
-   * and is counted with 0.
+   * The delay that was counted for the last start. Undefined if none was counted, in which case the next start is
+   * immediate and is counted with 0.
    */
   readonly crashDelayMs?: number | undefined;
-  /** Part of the delay that had passed when the current waiting state was entered, in milliseconds. */
+  /** How much of the delay had passed when the current waiting state was entered, in milliseconds. */
   readonly backedOffMs?: number | undefined;
-  /** When the next attempt is due, in milliseconds since the epoch. 0 if unknown. */
+  /** When the next attempt is due, in milliseconds since the epoch. 0 if that is unknown. */
   readonly retryAt: number;
 }
 
@@ -174,11 +185,11 @@ export function initialContext(input: ContainerInput): ContainerContext {
   };
 }
 
-/** Returns undefined for an end whose details could not be read yet. A later list supplies them. */
+/** Returns undefined if the details of a terminated run could not be read yet. A later list supplies them. */
 const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
   shown.state === 'exited' && shown.exitCode === undefined ? undefined : terminatedRun(shown);
 
-/** Identifies the container of the present attempt to the runtime's ports. */
+/** Returns the input that identifies the current attempt's container for the ports. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
   pod,
   container: name,
@@ -193,10 +204,10 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the size of a container of which no size was persisted. As in a kubelet, the runtime gets the size of the
- * spec once more, which changes nothing if the container has it (`computePodResizeAction` in
+ * Returns the size of a container for which no size was persisted. Like a kubelet, the node sends the runtime the size
+ * in the spec once more, which changes nothing if the container already has it (`computePodResizeAction` in
  * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a container whose resize policy requires
- * it. Here such a container counts as having its size.
+ * it. Here such a container is assumed to have the size in the spec.
  */
 function unknownSize(input: ContainerInput): ContainerSize {
   const { spec } = input.pod;
@@ -204,28 +215,34 @@ function unknownSize(input: ContainerInput): ContainerSize {
   return needsRestart(spec, container, NO_SIZE) ? containerSize(spec, container) : NO_SIZE;
 }
 
-/** Returns the error of a resize that an earlier agent reported, as the API server has it. */
+/** Returns the error of a resize that an earlier agent reported, from the status at the API server. */
 function reportedResizeError(input: ContainerInput): ContainerContext['resizeError'] {
   const condition = input.pod.status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
   const message = condition && errorOfCondition(condition);
   return message === undefined ? undefined : { size: sizeOf(input), message };
 }
 
-/** Returns the error of the last attempt to give the container the size that its spec requests; undefined if it has that size. */
+/**
+ * Returns the error of the last attempt to resize the container to the size in its spec. Undefined if the container has
+ * that size.
+ */
 export const resizeErrorOf = (context: ContainerContext): string | undefined =>
   context.resizeError && hasWrongSize(context) && hasSameSize(context.resizeError.size, sizeOf(context))
     ? context.resizeError.message
     : undefined;
 
-/** Whether the container at the runtime has a different size than the one in its spec. */
+/** Whether the container in the runtime has a different size than the one in its spec. */
 export const hasWrongSize = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
-/** Whether the container at the runtime has a different size than its spec. */
+/** Returns the key of the container's request at a limiter. */
 export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
-/** Identifies what the back-off is counted for. A different image or different resources reset the back-off (C7). */
+/**
+ * Returns the key for which the back-off is counted. A different image or different resources change the key and
+ * therefore reset the back-off (C7).
+ */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>
   `${identityOf(context)} ${resourceKey(specOf(context).resources ?? {})}`;
 
@@ -235,7 +252,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
   return found.container;
 }
 
-/** Prepares the next attempt. The terminated run is retained for the status. */
+/** Returns the context of the next attempt. The terminated run is retained for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
   id: undefined,
@@ -249,11 +266,11 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   afterExit: 'byPolicy',
 });
 
-/** Moves the run of the present attempt, if it has terminated, to the earlier runs. */
+/** Moves the terminated run of the current attempt, if any, to the earlier runs. */
 export const pastRuns = ({ run, earlierRun, runBefore }: ContainerContext): Partial<ContainerContext> =>
   run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };
 
-/** Input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
+/** Returns the input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
 export const hookRequest = (
   { pod, name, id = '', sandbox, lostSandbox, stopWithin }: ContainerContext,
   hook: 'postStart' | 'preStop',
@@ -269,8 +286,8 @@ export const hookRequest = (
 });
 
 /**
- * Applies a stop command. It is final, its deadline can only become earlier (C10), and a turn to stop is not revoked
- * (C11).
+ * Applies a stop command. A stop is final. Later commands can only make its deadline earlier (C10), and a turn to stop
+ * is not revoked (C11).
  */
 export const stopRequest = (
   context: ContainerContext,
@@ -289,7 +306,7 @@ type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 export const sooner = (first: number | undefined, second: number | undefined): number | undefined =>
   first === undefined ? second : Math.min(first, second ?? Infinity);
 
-/** The maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
+/** Returns the maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
 export const leftOfBackOff = ({ crashDelayMs = 0, backedOffMs = 0 }: ContainerContext): number =>
   Math.max(0, crashDelayMs - backedOffMs);
 

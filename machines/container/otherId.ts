@@ -1,4 +1,6 @@
-/** A container whose ID has changed at the runtime, for example after a restart with a rebuilt store. */
+/**
+ * Handles a container whose ID has changed in the runtime, e.g. after a restart of the runtime with a rebuilt store.
+ */
 
 import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
@@ -6,7 +8,7 @@ import type { TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ContainerContext } from './context.ts';
 import { terminatedRun } from './terminatedRun.ts';
 
-/** Moves the container of the present attempt, and the data recorded for it, to a new ID. */
+/** Moves the current attempt's container, and the data recorded for it, to a new ID. */
 export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
   const { id: former, run, startupPassedId, adopted } = context;
   if (id === undefined || former === undefined || former === id) return {};
@@ -18,24 +20,24 @@ export function underId(context: ContainerContext, id: string | undefined): Part
   };
 }
 
-/** Whether the observed container is the one of the present attempt that had this ID, now under a different ID. */
+/** Whether the observed container is the current attempt's container, which had this ID and now has a different one. */
 const isUnderOther = (
   { attempt, createdAt }: ContainerContext,
   id: string | undefined,
   shown: ObservedContainer,
 ): boolean => id !== undefined && createdAt !== undefined && hasChangedId({ id, attempt, createdAt }, shown);
 
-/** Whether the observed container is the one of the present attempt, under a different ID. */
+/** Whether the observed container is the current attempt's container under a different ID. */
 export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean =>
   isUnderOther(context, context.id, shown);
 
-/** Whether the observed container is the one of the present attempt, under its ID or a different one. */
+/** Whether the observed container is the current attempt's container, under its ID or a different one. */
 export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
   shown.id === context.id || isPresentUnderOtherId(context, shown);
 
 /**
- * Updates the IDs of the present container and of its earlier runs from an observed container. The earlier run may be
- * missing until now if its end could not be read when the agent started.
+ * Updates the IDs of the current container and of its earlier runs from an observed container. The earlier run may have
+ * been missing until now, if its exit could not be read when the agent started.
  */
 export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
   const { unstarted, earlierRun, runBefore } = context;

@@ -1,4 +1,4 @@
-/** Events of containers with the kubelet's reasons and messages. Constant ones are in the chart. */
+/** Builds the events about containers with the kubelet's reasons and messages. Constant ones are in the chart. */
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -10,7 +10,7 @@ type InContext = { readonly context: ContainerContext };
 
 const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
 
-/** The runtime refused to create or start the container. */
+/** Returns the events about a container that the runtime refused to create or start. */
 export const launchFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'Failed', `Error: ${failure.message}`);
 
@@ -25,13 +25,19 @@ const stopped = ({ context }: InContext): EventMessage[] =>
 const outdated = ({ context }: InContext): EventMessage[] =>
   context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
 
-/** The container is restarted whatever its exit code, unless its policy is Never. */
+/**
+ * Returns the event about a failed probe. The container is restarted regardless of its exit code, unless its policy is
+ * Never.
+ */
 export function failedProbe(context: ContainerContext, kind: ProbeKind): EventMessage {
   const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
   return endedFor(context, `failed ${kind} probe`, policy !== 'Never');
 }
 
-/** For init containers, which include sidecars, a kubelet does not announce the restart. */
+/**
+ * Returns the event about the kill of a container. For init containers, including sidecars, a kubelet does not announce
+ * the restart.
+ */
 function endedFor({ name, role }: ContainerContext, what: string, restarts: boolean): EventMessage {
   if (isInit(role)) return killing(`Init container ${name} ${what}`);
   return killing(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
@@ -54,12 +60,12 @@ const recordEvent = <P>(params: P) => ({ type: 'recordEvent' as const, params })
 
 export const recordCreationEvent = recordEvent({ reason: 'Created', message: 'Container created' });
 export const recordStartEvent = recordEvent({ reason: 'Started', message: 'Container started' });
-/** The pod stops the container. A container that was never created needs no event. */
+/** Records that the pod stops the container. A container that was never created needs no event. */
 export const recordStopEvent = recordEvent(stopped);
 export const recordOutdatedEvent = recordEvent(outdated);
 export const recordResizeEvent = recordEvent(resizedByRestart);
 export const recordUnknownStateEvent = recordEvent(stateUnknown);
-/** The hook's output is omitted, because it may contain a secret. */
+/** Records that the postStart hook failed. The hook's output is omitted, because it may contain a secret. */
 export const recordFailedPostStartEvent = recordEvent(postStartFailed);
 export const recordBackOffEvent = recordEvent(restartBacksOff);
 

@@ -1,8 +1,11 @@
-/** A container whose whole pod restarts in place by a restart rule of one of its containers (C5). */
+/** Handles a container whose whole pod restarts in place because of a restart rule of one of its containers (C5). */
 import { hasRunReason, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
-/** Whether the terminated run restarts the whole pod. A run that was stopped by a command does not. */
+/**
+ * Whether the exit of the terminated run restarts the whole pod. The exit of a run that was stopped by a command does
+ * not.
+ */
 export const isRestartOfAll = (context: ContainerContext): boolean =>
   ['byPolicy', 'asFailed'].includes(context.afterExit) &&
   context.run !== undefined &&
@@ -14,8 +17,8 @@ const RESTARTING_ALL = {
 } as const;
 
 /**
- * The status that a kubelet reports for a container that it removed to restart the whole pod. The container's own exit
- * is not reported (C5).
+ * Returns the status that a kubelet reports for a container that it removed to restart the whole pod. The container's
+ * own exit is not reported (C5).
  */
 export const removedForRestart = ({
   run,
@@ -23,7 +26,7 @@ export const removedForRestart = ({
 }: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
   run === undefined && hasRunReason(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
-/** The next attempt of a container whose whole pod restarts. It has no back-off. */
+/** Returns the context of the next attempt of a container whose whole pod restarts. That attempt has no back-off. */
 export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
   ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),

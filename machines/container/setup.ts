@@ -1,4 +1,4 @@
-/** Types, ports, guards and actions that several regions of the container's chart share. */
+/** Defines types, ports, guards and actions that several regions of the container's chart share. */
 
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import {
@@ -30,7 +30,7 @@ export type ContainerTag =
   | StateTag
   /** The runtime is being queried about the container. */
   | 'unknown'
-  /** The state at the runtime is not known yet, perhaps because the query failed. */
+  /** The runtime's state of the container is not known yet, possibly because the query failed. */
   | 'unadopted'
   | 'awaitingVolumes'
   | 'gettingImage'
@@ -42,9 +42,9 @@ export type ContainerTag =
   | 'stopping'
   | 'runningPreStop'
   | 'killing'
-  /** The grace period is over. */
+  /** The grace period has expired. */
   | 'overdue'
-  /** The container has terminated and does not restart by itself. */
+  /** The container has terminated and will not restart by itself. */
   | 'rests';
 
 export const containerSetup = setup({
@@ -82,8 +82,8 @@ export const containerSetup = setup({
       return event.container !== null && isPresent(context, event.container) && hasEnded(event.container.state);
     },
     /**
-     * A call about the container was still in flight when its exit was observed. The exit counts whatever the call
-     * returns.
+     * Whether the container's exit was observed while a call about the container was still in flight. The exit counts,
+     * whatever the call returns.
      */
     wasExitObserved: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
@@ -99,8 +99,8 @@ export const containerSetup = setup({
       for (const event of recordedEvents(involvedPod(pod), messages)) enqueue.emit(event);
     }),
     /**
-     * Records an event about the container. The container's ID is replaced by its name in messages, because a new ID
-     * would make each message a new one.
+     * Records an event about the container. The container's ID is replaced by its name in messages, because messages
+     * that differ in the ID would not be aggregated.
      */
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;
@@ -121,7 +121,9 @@ export const containerSetup = setup({
       return { sandbox: undefined, lostSandbox: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
     }),
     recordTurn: assign({ hasTurn: true }),
-    /** Forgets the container created for the present attempt, if any, so that it is created again. */
+    /**
+     * Drops the ID of the container created for the current attempt, if any, so that the container is created again.
+     */
     forgetContainer: assign({ id: undefined, createdIdentity: undefined }),
     reportSize: enqueueActions(({ context: { name, size }, enqueue }) => {
       if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
@@ -130,12 +132,12 @@ export const containerSetup = setup({
       assertEvent(event, 'container.update');
       const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!isAnother) return { pod: event.pod, volumes: event.volumes };
-      // Different resources may fix the crash, so the back-off starts over (C7). A kubelet counts the start of a
-      // container that has a terminated run (`backOff.Next` in `doBackOff`).
+      // Different resources may fix the crash, so the back-off starts over (C7). As in a kubelet, the start of a
+      // container that has a terminated run counts (`backOff.Next` in `doBackOff`).
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
-    /** Revokes the turn, because the next turn is one to start from scratch. */
+    /** Revokes the turn, because the container now has to start from scratch. */
     requireReset: assign(({ context }) =>
       context.afterExit === 'stop' ? {} : { afterExit: 'restartWithPod' as const, hasTurn: false },
     ),
@@ -162,7 +164,7 @@ export const containerSetup = setup({
       stopBy: undefined,
       stopWithin: undefined,
     })),
-    /** The container has started, so that earlier failures are obsolete. */
+    /** Clears the failure, because the container has started. */
     forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);

@@ -1,4 +1,4 @@
-/** The terminated run of a container, in terms of ContainerStateTerminated. */
+/** Builds the terminated run of a container, in terms of ContainerStateTerminated. */
 import type { Failure } from '../../base/failure.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
@@ -22,10 +22,10 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
 }
 
 const NOT_LOCATED = 'The container could not be located when the pod was terminated';
-// The two spaces are Kubernetes' own.
+// The two spaces after the period are as in Kubernetes.
 const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** The run of a container that was running and has disappeared. */
+/** Returns the run of a container that was running and has disappeared. */
 export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
   return {
     containerId,
@@ -36,7 +36,10 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
   };
 }
 
-/** The last run of a container that only log files show. They do not show whether an init container succeeded. */
+/**
+ * Returns the last run of a container of which only log files remain. They do not reveal whether an init container
+ * succeeded.
+ */
 export const lostRun = ({
   role,
   restarts = 0,
@@ -45,7 +48,10 @@ export const lostRun = ({
   readonly restarts?: number | undefined;
 }): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownEnd('') : undefined);
 
-/** A start refused by the runtime counts as a run that terminated at once, so that it backs off like a crash. */
+/**
+ * Returns the run for a start that the runtime refused. It counts as a run that terminated immediately, and therefore
+ * leads to a back-off like a crash.
+ */
 export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({
   containerId: id ?? '',
   exitCode: 128,

@@ -1,4 +1,4 @@
-/** The view of a container: its state in terms of ContainerStatus (C16), and its facts in the actor tree. */
+/** Builds the view of a container: its state in terms of ContainerStatus (C16), and its details in the actor tree. */
 import { mayLeaveTerminated, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -16,7 +16,7 @@ type ContainerSnapshot = SeenContainer['snapshot'];
 /** Parts of the view that the pod determines. */
 interface PodSide {
   readonly ends: boolean;
-  /** Whether the pod terminates without having been deleted. */
+  /** Whether the pod is terminating without having been deleted. */
   readonly endsUndeleted?: boolean;
   readonly restartsAll?: boolean;
   /** Why a volume that the container mounts is missing. */
@@ -74,7 +74,7 @@ interface Hooked {
   readonly snapshot: Pick<ContainerSnapshot, 'hasTag'> & { readonly context: Pick<ContainerContext, 'pod' | 'name'> };
 }
 
-/** Appends the hook's handler to the wait for a hook. */
+/** Appends the hook's handler to the description of a wait for the hook. */
 export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
   const { lifecycle = {} } = specOf(snapshot.context);
   const hook = (['postStart', 'preStop'] as const).find((each) => snapshot.hasTag(HOOKS[each]));
@@ -83,18 +83,21 @@ export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
 }
 
 /**
- * The exit of a short-lived container can be observed before its start call returns. It is not reported until the call
- * has returned the container's details.
+ * Returns the reported exit. The exit of a short-lived container can be observed before its start call returns. It is
+ * not reported until the call has returned the container's details.
  */
 const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('creatingContainer') ? undefined : snapshot.context.run;
 
-/** The status of a container that was removed for a restart of the whole pod, until a later exit is reported. */
+/**
+ * Returns the status of a container that was removed for a restart of the whole pod, until a later exit is reported.
+ */
 const removalOf = (snapshot: ContainerSnapshot) =>
   removedForRestart({ run: reportedEnd(snapshot), earlierRun: snapshot.context.earlierRun });
 
 /**
- * The restart count is raised once the new container is reported. Until then the status is that of the previous one.
+ * Returns the reported restart count. It increases once the new container is reported. Until then the status is that of
+ * the previous container.
  */
 function restartsOf(snapshot: ContainerSnapshot): number {
   const { id, attempt, isCounted, wasUnknown } = snapshot.context;
@@ -108,7 +111,7 @@ const isStarted = (snapshot: ContainerSnapshot): boolean => {
   return isShownRunning(snapshot) && id !== undefined && startupPassedId === id;
 };
 
-/** A started container without a readiness probe is ready. */
+/** Whether the container is ready. A started container without a readiness probe is ready. */
 function isReady(snapshot: ContainerSnapshot): boolean {
   if (!isStarted(snapshot)) return false;
   const { pod, name } = snapshot.context;
@@ -137,15 +140,15 @@ function stateNow(
 }
 
 /**
- * Whether the container would run again if its pod were not terminating. Until the pod is deleted, such a container is
- * reported as waiting (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
+ * Whether the container would run again if its pod were not terminating. As long as the pod is not deleted, such a
+ * container is reported as waiting (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
  */
 const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
   shouldRestart({ pod: context.pod, container: specOf(context), role: context.role, run, podEnding: false });
 
 /**
  * Whether an earlier agent created the container without starting it, or the runtime does not know its state. As in a
- * kubelet it is reported as waiting whatever ran before (C23).
+ * kubelet, it is then reported as waiting, regardless of earlier runs (C23).
  */
 function isAtHand(snapshot: ContainerSnapshot): boolean {
   const { unstarted, wasUnknown } = snapshot.context;
@@ -155,8 +158,8 @@ function isAtHand(snapshot: ContainerSnapshot): boolean {
 
 /**
  * Whether the previous exit is hidden, either because the next run contradicts the restart policy (after a probe or an
- * update stopped the container) or because the next container exists already. A terminated state that was reported
- * cannot be changed, since an API server refuses it. Init containers are always shown as terminated (C3).
+ * update stopped the container) or because the next container already exists. A terminated state that was reported
+ * cannot be changed, because an API server would reject that. Init containers are always reported as terminated (C3).
  */
 function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
   const { context } = snapshot;
@@ -165,8 +168,8 @@ function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boo
 }
 
 /**
- * A container counts as running once its postStart hook has completed. It does not count as running while it is killed
- * after a failed hook, or stopped before the runtime has reported that it runs.
+ * Whether the container is reported as running, which is the case once its postStart hook has completed. It is not
+ * while it is being killed after a failed hook, or if it was stopped before the runtime reported it as running.
  */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;

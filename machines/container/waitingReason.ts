@@ -1,4 +1,7 @@
-/** Why a container could not be started, in terms of ContainerStateWaiting (C16). Reported until a start succeeds. */
+/**
+ * Explains why a container could not be started, in terms of ContainerStateWaiting (C16). The reason is reported until
+ * a start succeeds.
+ */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -26,11 +29,11 @@ export const refusedStart = ({ message }: Failure): WaitingReason => startReason
 
 export const failedPostStart = ({ message }: Failure): WaitingReason => startReason('PostStartHookError', message);
 
-/** Whether the last start failed in its postStart hook and is not reported as a back-off yet. */
+/** Whether the last start failed in its postStart hook and is not yet reported as a back-off. */
 export const hasFailedPostStart = ({ waitingReason }: Waiter): boolean =>
   waitingReason?.reason === 'PostStartHookError';
 
-/** Whether the last start failed and is not reported as a back-off yet. */
+/** Whether the last start failed and is not yet reported as a back-off. */
 export const hasFailedToStart = (context: Waiter): boolean =>
   context.waitingReason?.reason === 'RunContainerError' || hasFailedPostStart(context);
 

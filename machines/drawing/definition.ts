@@ -1,4 +1,4 @@
-/** Writes a machine as plain JSON, which Stately's editor and visualizer import. */
+/** Exports a machine as plain JSON, which Stately's editor and visualizer can import. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { guardName } from './mermaidText.ts';
 import { childrenOf, dotted } from './ways.ts';
@@ -46,8 +46,8 @@ export interface MachineDefinition extends StateDefinition {
 }
 
 /**
- * Returns the definition of a machine. What the machine implements is represented by names: guards, actions, ports and
- * child machines. An unnamed action has the name of its kind, such as `assign`, and functions in `meta` are left out.
+ * Returns the definition of a machine. Implementations are represented by their names: guards, actions, ports and child
+ * machines. An unnamed action is represented by its type, such as `assign`. Functions in `meta` are left out.
  */
 export const definitionOf = (machine: AnyStateMachine): MachineDefinition => ({
   id: machine.id,
@@ -88,7 +88,7 @@ function initialKey(node: AnyStateNode): string {
   return target.parent === node ? target.key : `#${target.id}`;
 }
 
-/** Groups the transitions of a state by what causes them: its invocations, its completion, or other events. */
+/** Groups the transitions of a state by their trigger: its invocations, its completion, or other events. */
 function transitionsByOrigin(node: AnyStateNode) {
   const on = new Map<string, Transitions>([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
   const take = (event: string): Transitions | undefined => {

@@ -1,4 +1,4 @@
-/** Renders a machine as a Mermaid state diagram, from the definition that also runs. */
+/** Renders a machine as a Mermaid state diagram from its executable definition. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import { actionNames, wayLabel } from './mermaidText.ts';
@@ -14,8 +14,8 @@ interface Edge {
 
 /**
  * Returns the source of a `stateDiagram-v2`. States are nested, and transitions are labelled `event [guard]` in the
- * order of the definition. Transitions that stay in a state are listed in its box. Those of every state in a box are
- * listed in a box "any state".
+ * order of the definition. Transitions that stay in a state are listed in its box. Transitions of every state in a box
+ * are drawn from a box "any state".
  */
 export function mermaidOf(machine: AnyStateMachine): string {
   const edges = nodesOf(machine.root).flatMap(edgesOf);
@@ -24,13 +24,13 @@ export function mermaidOf(machine: AnyStateMachine): string {
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
-/** ID of the node "any state", which stands for every state of a box. */
+/** Returns the ID of the node "any state", which stands for every state in a box. */
 const anyOf = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
 const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
   node === box || (node.parent !== undefined && isWithin(node.parent, box));
 const initialOf = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
 
-/** Draws the inside of a compound state: its states, then the edges between them. */
+/** Draws the content of a compound state: its substates, then the edges between them. */
 function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
   const innerEdges = edges.filter(({ within }) => within === box);
   const first = initialOf(box);
@@ -69,7 +69,8 @@ const edgesOf = (node: AnyStateNode): Edge[] =>
   );
 
 /**
- * An edge from a box into itself starts at its "any state" node. One that restarts the box leads to its initial state.
+ * Returns the edge of a transition. An edge from a box into itself starts at its "any state" node. An edge that
+ * restarts the box leads to its initial state.
  */
 function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
   const isBox = source.type === 'compound';
@@ -94,7 +95,7 @@ function merged(edges: readonly Edge[]): string[] {
   return [...labels].map(([arrow, texts]) => (texts.length > 0 ? `${arrow} : ${texts.join('<br>')}` : arrow));
 }
 
-/** The events that a state handles without leaving it, as `event [guard] / action, action`. */
+/** Returns the events that a state handles without leaving it, as `event [guard] / action, action`. */
 const stepsOf = (node: AnyStateNode): string[] =>
   transitionsOf(node).flatMap((tried) =>
     tried.flatMap((transition) => {

@@ -1,12 +1,12 @@
-/** Labels of transitions in diagrams. */
+/** Formats the labels of transitions in diagrams. */
 import type { AnyStateNode, AnyTransitionDefinition } from 'xstate';
 
 const DONE = 'xstate.done.actor.';
 const FAILED = 'xstate.error.actor.';
 
 /**
- * The label of an event. The completion of a port is labelled with the port's name, and an eventless transition has no
- * label.
+ * Returns the label of an event. The completion of a port is labelled with the port's name, and an eventless transition
+ * has no label.
  */
 function eventName(node: AnyStateNode, event: string): string {
   if (event.startsWith(DONE)) return `${actorName(node, event.slice(DONE.length))} done`;
@@ -30,14 +30,14 @@ export function wayLabel(
 }
 
 /**
- * The name of a guard in the machine's setup. Combined guards are rendered as `one and other`, `one or other` and `not
- * one`.
+ * Returns the name of a guard in the machine's setup. Combined guards are rendered as `one and other`, `one or other`
+ * and `not one`.
  */
 export function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;
   if (isNamed(guard)) return guard.type;
   if (isCombined(guard)) {
-    // A bundler appends a number to functions whose name is taken.
+    // A bundler appends a number to a function whose name is already in use.
     const word = guard.name.replace(/\d+$/, '');
     const names = guard.guards.map(guardName);
     return word === 'not' ? `not ${names.join()}` : names.join(` ${word} `);
@@ -45,7 +45,7 @@ export function guardName(guard: unknown): string {
   throw new Error('a guard in a chart has no name');
 }
 
-/** The names of an action. Inline assignments have none. */
+/** Returns the names of an action. Inline assignments have no name. */
 export function actionNames(action: unknown): string[] {
   if (typeof action === 'string') return [action];
   return isNamed(action) ? [action.type] : [];

@@ -1,4 +1,4 @@
-/** The transitions that can leave the current state of an actor. */
+/** Finds the transitions that can leave the current state of an actor. */
 import {
   type AnyStateMachine,
   type AnyStateNode,
@@ -12,8 +12,9 @@ import { transitionsOf, wayOf } from './ways.ts';
 const TIMER = 'timer.elapsed';
 
 /**
- * Returns the transitions out of a state, first those of timers, then those of the innermost state. Outer states are
- * ignored for events that an inner state always handles. `until` is the deadline of the state's wait.
+ * Returns the transitions out of a state: those of timers first, then those of the innermost state. Leaves out
+ * transitions of outer states for events that an inner state always handles. `until` is the deadline of the state's
+ * wait.
  */
 export function nextWays(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const ways = leavesOf(machine, state).flatMap((leaf) => waysOutOf(leaf, until));
@@ -35,18 +36,18 @@ function waysOutOf(leaf: AnyStateNode, until: number | undefined): NextTransitio
     const own = transitionsOf(node).filter(([first]) => first && !answered.has(first.eventType));
     for (const [event] of own.map(certainly)) if (event !== undefined) answered.add(event);
     return own.flatMap((tried) => {
-      // An empty transition discards its event, so that it is not listed.
+      // A transition without target and actions discards its event, so it is not listed.
       const shown = reachable(tried).filter(({ target, actions }) => target || actions.length > 0);
       return shown.map((transition) => nextWay(transition, tried, until));
     });
   });
 }
 
-/** Returns the event that is always handled, because one of its transitions has no guard. */
+/** Returns the events that are always handled, because one of their transitions has no guard. */
 const certainly = (tried: readonly AnyTransitionDefinition[]): string[] =>
   tried.filter(({ guard }) => guard === undefined).map(({ eventType }) => eventType);
 
-/** Returns the transitions up to the first without a guard. */
+/** Returns the transitions up to and including the first one without a guard. */
 function reachable(tried: readonly AnyTransitionDefinition[]): readonly AnyTransitionDefinition[] {
   const certain = tried.findIndex(({ guard }) => guard === undefined);
   return certain < 0 ? tried : tried.slice(0, certain + 1);

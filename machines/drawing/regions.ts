@@ -1,4 +1,4 @@
-/** Reads what the `meta` of states says about their drawings: regions, layout and rules. */
+/** Reads the properties of drawings from the `meta` of states: regions, layout and rules. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Region, StateMeta } from '../shared/stateMeta.ts';
 import { dotted, nodesOf } from './ways.ts';
@@ -6,7 +6,7 @@ import { dotted, nodesOf } from './ways.ts';
 // Every machine here declares StateMeta as its meta type.
 const metaOf = (node: AnyStateNode) => (node.meta ?? {}) as StateMeta;
 
-/** Returns a state and the states around it, innermost first. Empty for an unknown state. */
+/** Returns a state and the states around it, innermost first. Returns an empty list for an unknown state. */
 function withParents(machine: AnyStateMachine, state: string): AnyStateNode[] {
   const found = nodesOf(machine.root).find((node) => dotted(node) === state);
   const chain: AnyStateNode[] = [];
@@ -14,7 +14,7 @@ function withParents(machine: AnyStateMachine, state: string): AnyStateNode[] {
   return chain;
 }
 
-/** The regions of a machine. Small machines have none. */
+/** Returns the regions of a machine. Small machines have none. */
 export const regionsOf = (machine: AnyStateMachine): readonly Region[] => metaOf(machine.root).regions ?? [];
 
 /** Returns the region of a state, which is that of the innermost enclosing state that declares one. */
@@ -31,7 +31,7 @@ export const rulesOf = (machine: AnyStateMachine, state: string): readonly strin
     .map((node) => metaOf(node).rules)
     .find((rules) => rules !== undefined) ?? [];
 
-/** The states of a region or, without one, of a machine without regions. */
+/** Returns the states of a region or, without a region, those of a small machine. */
 function statesIn(machine: AnyStateMachine, region: Region | undefined): AnyStateNode[] {
   if (region === undefined && regionsOf(machine).length > 0) return [];
   return nodesOf(machine.root).filter((node) => regionOf(machine, dotted(node)) === region);
@@ -39,7 +39,7 @@ function statesIn(machine: AnyStateMachine, region: Region | undefined): AnyStat
 
 /**
  * Returns the columns of boxes of a region or, without one, of a small machine: from left to right, each from top to
- * bottom in the order of the chart. Undefined if the boxes are laid out from left to right in that order.
+ * bottom in the order of the chart. Returns undefined if the boxes are laid out from left to right in that order.
  */
 export function columnsIn(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
   const columns: string[][] = [];
@@ -51,7 +51,10 @@ export function columnsIn(machine: AnyStateMachine, region?: Region): readonly (
   return columns.length > 0 ? columns : undefined;
 }
 
-/** Returns the usual path through a region. Other states are collapsed. Undefined if all are shown. */
+/**
+ * Returns the states on the usual path through a region. The drawing collapses all other states. Returns undefined if
+ * the drawing shows all states.
+ */
 export function mainPathOf(machine: AnyStateMachine, region: Region): readonly string[] | undefined {
   const path = statesIn(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
   return path.length > 0 ? path.map(dotted) : undefined;

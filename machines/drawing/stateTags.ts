@@ -1,4 +1,7 @@
-/** Finds the machine of an actor and the tags of its states by name only, also for actors that no longer exist. */
+/**
+ * Finds the machine of an actor and the tags of its states by name alone, so it also works for actors that no longer
+ * exist.
+ */
 import type { AnyStateMachine } from 'xstate';
 import { actorSteps } from '../../show/actors/actorPath.ts';
 import { type Category, findCategory } from '../../show/category.ts';
@@ -6,7 +9,7 @@ import { machines } from './charts.ts';
 
 const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
 
-/** The ID of the machine that the actor at this path runs. Undefined for feeds and calls. */
+/** Returns the ID of the machine that the actor at this path runs, or undefined for feeds and calls. */
 export function machineAt(path: string): string | undefined {
   if (path === '') return 'nodeAgent';
   const { kind, name = '' } = actorSteps(path).at(-1) ?? {};
@@ -17,7 +20,9 @@ export function machineAt(path: string): string | undefined {
   return byId.has(id) ? id : undefined;
 }
 
-/** Returns the category of a dotted state. For parallel regions, separated by spaces, it is the worst. */
+/**
+ * Returns the category of a dotted state. For parallel regions, which are separated by spaces, returns the worst one.
+ */
 export const tagOf = (machine: string | undefined, state: string): Category | undefined =>
   findCategory(allTagsOf(machine, state));
 

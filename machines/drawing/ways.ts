@@ -1,4 +1,4 @@
-/** Stable names of transitions, shared by coverage, the list of next transitions and the drawings. */
+/** Assigns stable names to transitions, which coverage, the list of next transitions and the drawings share. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { wayLabel } from './mermaidText.ts';
 
@@ -10,29 +10,29 @@ export interface Way {
   readonly from: string;
   /** The dotted target state. Undefined if the transition stays in its state. */
   readonly to?: string;
-  /** `event [guard]`. Empty for an eventless transition without a guard. */
+  /** The event and its guard as `event [guard]`. Empty for an eventless transition without a guard. */
   readonly label: string;
-  /** Empty for an eventless transition. */
+  /** The event type. Empty for an eventless transition. */
   readonly event: string;
 }
 
 export const childrenOf = (node: AnyStateNode): AnyStateNode[] => Object.values(node.states);
 
-/** A state and all its substates, outer states first. */
+/** Returns a state and all its substates, outer states first. */
 export const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...childrenOf(node).flatMap(nodesOf)];
 
-/** The transitions of a state, grouped by event, in the order in which they are tried. */
+/** Returns the transitions of a state, grouped by event, in the order in which they are tried. */
 export const transitionsOf = (node: AnyStateNode): AnyTransitionDefinition[][] => [
   ...(node.always ? [node.always] : []),
   ...node.transitions.values(),
 ];
 
-/** The dotted path of a state. Empty for the machine itself. */
+/** Returns the dotted path of a state. Empty for the machine itself. */
 export const dotted = (node: AnyStateNode): string => node.path.join('.');
 
 /**
  * Names a transition by its state, its event and its index among the transitions of that event, such as `ended.choosing
- * always 3`. Undefined for the initial step of a machine.
+ * always 3`. Returns undefined for the initial step of a machine.
  */
 export function wayId(transition: AnyTransitionDefinition): string | undefined {
   const { source, eventType } = transition;
@@ -42,7 +42,7 @@ export function wayId(transition: AnyTransitionDefinition): string | undefined {
   return index < 0 ? undefined : `${dotted(source) || '(root)'} ${eventType || 'always'} ${index}`;
 }
 
-/** The transitions that one microstep took, as reported by the `@xstate.microstep` event. */
+/** Returns the transitions that one microstep took, as reported by the `@xstate.microstep` event. */
 export const wayIdsOf = (taken: readonly AnyTransitionDefinition[]): string[] =>
   taken.flatMap((transition) => wayId(transition) ?? []);
 
@@ -59,7 +59,7 @@ export function wayOf(transition: AnyTransitionDefinition, tried: readonly AnyTr
   };
 }
 
-/** All transitions of a machine, outer states first. */
+/** Returns all transitions of a machine, outer states first. */
 export const waysOf = (machine: AnyStateMachine): Way[] =>
   nodesOf(machine.root).flatMap((node) =>
     transitionsOf(node).flatMap((tried) => tried.map((transition) => wayOf(transition, tried))),

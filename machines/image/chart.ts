@@ -1,4 +1,7 @@
-/** One image that a container or a volume needs. It is checked, and pulled by its policy (C17). */
+/**
+ * Provides one image that a container or a volume needs. Checks whether it is present and pulls it according to its
+ * policy (C17).
+ */
 import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
@@ -7,7 +10,7 @@ import { after } from '../shared/waits.ts';
 import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
-/** Interval between two checks for an image that must not be pulled. */
+/** Interval in milliseconds between two checks for an image that must not be pulled. */
 const RECHECK_MS = 10_000;
 
 export const imageMachine = imageSetup.createMachine({

@@ -1,4 +1,4 @@
-/** Context fields of a container or volume that waits for an image. */
+/** Defines context fields of a container or volume that waits for an image. */
 import type { Failure } from '../../base/failure.ts';
 import type { ImageFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
@@ -18,7 +18,10 @@ export const imageProgress = ({ delayMs, failure, waitingReason }: ImageFact): I
   waitingReason,
 });
 
-/** Clears the image's failure once the image is present or a different one is needed. A failed start is retained. */
+/**
+ * Clears the image's failure once the image is present or a different one is needed. The reason of a failed start is
+ * retained.
+ */
 export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'waitingReason'>): ImageProgress => ({
   imageDelayMs: 0,
   failure: undefined,

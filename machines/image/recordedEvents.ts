@@ -1,11 +1,14 @@
-/** Events about images, with the kubelet's reasons and messages. */
+/** Builds the events about images, with the kubelet's reasons and messages. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
-/** The present image is used. The kubelet's wording adds that the pod needs no proof of access to the registry. */
+/**
+ * Returns the event for an image that is present and used. The kubelet's wording adds that the pod needs no proof of
+ * access to the registry.
+ */
 export const imagePresent = (image: string): EventMessage => ({
   reason: 'Pulled',
   message: `Container image "${image}" already present on machine and can be accessed by the pod`,
@@ -14,10 +17,10 @@ export const imagePresent = (image: string): EventMessage => ({
 export const imageMissing = (image: string): EventMessage =>
   warning('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
-/** The additional event that the kubelet records for a container whose image is not available. */
+/** Returns the additional event that the kubelet records for a container whose image is not available. */
 export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
-/** The additional event for a failed image check. */
+/** Returns the additional event for a failed image check. */
 export const inspectionError = (failure: Failure): EventMessage[] =>
   failureEvent(
     failure,
@@ -27,7 +30,10 @@ export const inspectionError = (failure: Failure): EventMessage[] =>
 
 export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
-/** `foundAbsentAt` is when the image was found to be absent, which is when the wait for a pull slot began. */
+/**
+ * Returns the events of a completed pull. `foundAbsentAt` is when the image was found to be absent, which is when the
+ * wait for a pull slot started.
+ */
 export function pullDone(image: string, foundAbsentAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
   const took = goDuration(pulled.finishedAt - pulled.startedAt);
   const waited = goDuration(pulled.finishedAt - foundAbsentAt);
@@ -35,7 +41,7 @@ export function pullDone(image: string, foundAbsentAt: number, pulled: PortTypes
   return { reason: 'Pulled', message };
 }
 
-/** The event for a failed image check. The message of an invalid name needs no prefix. */
+/** Returns the event for a failed image check. The message of an invalid name needs no prefix. */
 export function inspectionFailed(image: string, failure: Failure): EventMessage[] {
   const { reason, message } = failure;
   const words = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;

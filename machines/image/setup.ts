@@ -1,4 +1,4 @@
-/** The image machine's context, ports, guards and actions. The chart is in chart.ts. */
+/** Defines the image machine's context, ports, guards and actions. The chart is in chart.ts. */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -26,7 +26,7 @@ export interface ImageInput {
   readonly pod: Pod;
   /** The image as named in the spec. */
   readonly image: string;
-  /** Undefined is treated as IfNotPresent. */
+  /** The pull policy. Undefined is treated as IfNotPresent. */
   readonly policy: string | undefined;
   /** The object that events of the check and the pull refer to. */
   readonly involved: InvolvedObject;
@@ -35,8 +35,8 @@ export interface ImageInput {
   /** The key of the request at the pull limiter. The parent that stops this actor releases the slot. */
   readonly key: string;
   /**
-   * Whether an earlier container of the pod needs the same image. A kubelet would start on this container only after
-   * the earlier one has the image.
+   * Whether an earlier container of the pod needs the same image. A kubelet would not process this container until the
+   * image of the earlier one is present.
    */
   readonly followsSameImage: boolean;
   /** The pod's number in order of arrival. The pod that arrived first pulls first. */
@@ -48,7 +48,7 @@ export interface ImageInput {
 
 export interface ImageContext extends ImageInput {
   readonly imageRef: string;
-  /** When the image was found to be absent, which is when the wait for a pull slot began. */
+  /** When the image was found to be absent, in milliseconds since the epoch. The wait for a pull slot started then. */
   readonly foundAbsentAt: number;
   /** Time limit of the pull, in milliseconds. Undefined if there is none. */
   readonly limitMs?: number | undefined;
@@ -57,15 +57,15 @@ export interface ImageContext extends ImageInput {
   readonly waitMs: number;
 }
 
-/** The registry of an image. Empty for an invalid name, which is never pulled. */
+/** Returns the registry of an image. Empty for an invalid name, which is never pulled. */
 function registryOf(image: string): string {
   const reference = parseImageReference(image);
   return 'refusal' in reference ? '' : (reference.repository.split('/')[0] ?? '');
 }
 
 /**
- * An unavailable runtime says nothing about the image, so that the waiting reason and the back-off remain. The wait
- * ends when the runtime returns.
+ * Returns the context after a failure. An unavailable runtime says nothing about the image, so the waiting reason and
+ * the back-off remain unchanged. The wait ends when the runtime is available again.
  */
 function setback(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
   if (isRuntimeAway(failure)) return { failure, waitMs: RUNTIME_AWAY_MS };
@@ -89,12 +89,14 @@ export const imageSetup = setup({
     needsNoPull: ({ context }, { imageRef, isUnproven = false }: ImageCheck) =>
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
     mayNotPull: ({ context }) => context.policy === 'Never',
-    /** Another container may have pulled the image while this one waited for its slot. */
+    /** Whether another container may have pulled the image while this one waited for its slot. */
     mayBePresent: ({ context, event }) => {
       assertEvent(event, 'slot.granted');
       return event.waited === true && context.policy !== 'Always';
     },
-    /** The runtime became unavailable during the pull, which says nothing about the image. */
+    /**
+     * Whether the runtime became unavailable during the pull, in which case the failure says nothing about the image.
+     */
     wasInterrupted: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
@@ -102,7 +104,7 @@ export const imageSetup = setup({
     recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
     }),
-    /** Problems with image pull secrets concern the whole pod. */
+    /** Records problems with image pull secrets as events about the pod, because they concern all of its containers. */
     warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: ImageCheck) => {
       for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
     }),
@@ -146,8 +148,8 @@ export const imageSetup = setup({
     deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_SHOWN_MS) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /**
-     * A retry is queued behind all other requests. Otherwise a registry that never responds would get the slot each
-     * time.
+     * Requests a pull slot. A retry is queued behind all other requests. Otherwise a registry that never responds would
+     * get the slot each time.
      */
     requestSlot: sendTo(served('pullLimiter'), ({ context, self }) => ({
       type: 'slot.request',

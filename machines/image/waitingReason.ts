@@ -1,11 +1,11 @@
-/** Why an image is missing, in terms of ContainerStateWaiting (C16). */
+/** Explains why an image is missing, in terms of ContainerStateWaiting (C16). */
 import type { Failure } from '../../base/failure.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'image', reason, message });
 
-/** The reason of a failed image check. The message of an invalid name needs no prefix. */
+/** Returns the reason of a failed image check. The message of an invalid name needs no prefix. */
 export const inspectReason = (image: string, { reason, message }: Failure): WaitingReason =>
   reason === 'InvalidImageName'
     ? imageReason(reason, message)
@@ -13,7 +13,7 @@ export const inspectReason = (image: string, { reason, message }: Failure): Wait
 
 export const pullReason = ({ reason, message }: Failure): WaitingReason => imageReason(reason, message);
 
-/** The reason between two attempts to pull. It includes the error of the last attempt. */
+/** Returns the waiting reason between two attempts to pull. It includes the error of the last attempt. */
 export const backOffReason = (image: string, last: WaitingReason | undefined): WaitingReason =>
   imageReason('ImagePullBackOff', `Back-off pulling image "${image}": ${last?.reason}: ${last?.message}`);
 

@@ -1,4 +1,4 @@
-/** The node's Lease, renewed at intervals to show the cluster that the node is alive. */
+/** Renews the node's Lease at regular intervals to show the cluster that the node is alive. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
@@ -20,7 +20,7 @@ export type LeaseInput = {
 const INITIAL_RETRY_MS = 200;
 const MAX_RETRY_MS = 7_000;
 
-/** Maximum jitter of the interval, as a fraction, so that nodes do not renew at the same time. */
+/** Maximum jitter as a fraction of the interval, so that nodes do not all renew at the same time. */
 const LATENESS = 0.04;
 
 export type LeaseContext = LeaseInput & {
@@ -53,7 +53,7 @@ export const leaseMachine = setup({
   actions: {
     begin: assign({ wasNodeRegistered: false }),
     recordNodeRegistered: assign({ wasNodeRegistered: true }),
-    /** The API server is reachable again, so that other updates need not wait. */
+    /** Reports that the API server is reachable again, so that other updates need not wait. */
     reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),

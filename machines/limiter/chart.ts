@@ -1,5 +1,5 @@
 /**
- * Limits concurrent work on the node. Slots are granted in the order in which pods arrived, and `explain` shows the
+ * Limits concurrent work on the node. Slots are granted in the order in which the pods arrived. `explain` shows the
  * queue.
  */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
@@ -43,8 +43,8 @@ const isOfSame = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
   subject !== undefined && subject === other.subject;
 
 /**
- * Whether a request may get a slot. At most `capacity` slots, slow ones included, are held per origin, and at most one
- * per subject.
+ * Whether a request may get a slot. Requests of one origin hold at most `capacity` slots, including slow ones, and
+ * requests for one subject hold at most one.
  */
 const isOpenTo = ({ capacity, held }: LimiterContext, request: SlotRequest): boolean =>
   held.filter((each) => each.origin === request.origin).length < capacity &&
@@ -54,8 +54,8 @@ const nextOf = (context: LimiterContext): SlotRequest | undefined =>
   hasSlots(context) ? context.queue.find((request) => isOpenTo(context, request)) : undefined;
 
 /**
- * The waiting requests in the order in which they will be granted. Those blocked by slow holders of their own origin,
- * or by their subject, come last.
+ * Returns the waiting requests in the order in which they will be granted. Requests that are blocked by slow holders of
+ * their own origin, or by a holder with their subject, come last.
  */
 export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] => {
   const isHeldUp = (request: SlotRequest) =>
@@ -63,14 +63,14 @@ export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] =>
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
-/** The holders that block a request. */
+/** Returns the holders that block a request. */
 export function blockingHolders({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
   const ofSame = held.filter((each) => isOfSame(each, request));
   return ofSame.length > 0 ? ofSame : held.filter((each) => each.slow === undefined || each.origin === request.origin);
 }
 
 const meta: StateMeta = {
-  // The timer restarts when a released slot is granted again, which the limiter's state does not show.
+  // The timer restarts when a released slot is granted again, which the limiter's state does not reflect.
   moments({ snapshot: { context, children }, sinceOf }: Seen<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + context.slowAfterMs } : {};

@@ -1,7 +1,7 @@
 /**
- * The mirror pod of a static pod: the pod of the same name at the API server, which shows the cluster what the node
- * runs by itself. It is updated and removed with the static pod. Whatever happens to it, the static pod continues to
- * run.
+ * Manages the mirror pod of a static pod. This pod with the same name at the API server makes the static pod visible in
+ * the cluster. It is updated and removed with the static pod. Whatever happens to the mirror pod, the static pod
+ * continues to run.
  */
 import { assertEvent, assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -15,12 +15,12 @@ import { after, retrying } from '../shared/waits.ts';
 
 /** The node's data about one pod name. All of it is sent whenever any of it changes. */
 export interface MirrorFacts {
-  /** The static pod to mirror. Null if there is none. */
+  /** The static pod to mirror. Null if no static pod has the name. */
   readonly pod: Pod | null;
-  /** The mirror pod at the API server. Null if there is none. */
+  /** The mirror pod at the API server. Null if it does not exist. */
   readonly seen: ObservedMirror | null;
   /**
-   * Whether the mirror pod is left as it is for now, because containers of this static pod are still running, or
+   * Whether the mirror pod remains unchanged for now, because containers of this static pod are still running, or
    * because it is not known yet whether the static pod exists.
    */
   readonly isHeld: boolean;
@@ -34,7 +34,8 @@ export type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { typ
 type MirrorInput = { readonly namespace: string; readonly name: string; readonly facts: MirrorFacts };
 
 type MirrorContext = MirrorInput & {
-  /** UIDs of the mirror pod being removed, and of the one removed last, which the watch may still show for a while. */
+  /** UID of the mirror pod that is being removed. */
+  /** UID of the mirror pod that was removed last. The watch may still contain it for a while. */
   readonly removing: string;
   readonly removed: string;
   readonly waitMs: number;
@@ -43,12 +44,15 @@ type MirrorContext = MirrorInput & {
 };
 
 /**
- * A refusal, for example because of a missing namespace or a quota, tends to last. A kubelet retries every 60 s to 90
- * s.
+ * Initial delay between attempts. A refusal, e.g. because of a missing namespace or a quota, tends to last. A kubelet
+ * retries every 60 s to 90 s.
  */
 const INITIAL_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
-/** The watch normally shows a created mirror pod at once. Afterwards the watch is assumed to be broken. */
+/**
+ * Maximum wait for the watch to report a created mirror pod, which it normally does at once. Afterwards the watch is
+ * assumed to be broken.
+ */
 const WATCH_LAG_MS = 60_000;
 
 interface Args {
@@ -58,7 +62,7 @@ interface Args {
 const seenNow = ({ facts: { seen }, removed }: MirrorContext): ObservedMirror | null =>
   seen === null || seen.uid === removed ? null : seen;
 
-/** Returns the static pod to mirror. Called only in states that have one. */
+/** Returns the static pod to mirror. Called only in states in which there is one. */
 function podOf({ facts: { pod } }: MirrorContext): Pod {
   if (pod === null) throw new Error('there is no static pod to make a mirror of');
   return pod;
@@ -139,7 +143,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         onDone: { target: 'awaitingWatch', actions: 'recordDone' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
-      // The result of the call in flight is awaited first.
+      // Wait for the result of the call in flight first.
       on: { 'mirror.changed': { actions: 'record' } },
     },
     awaitingWatch: {

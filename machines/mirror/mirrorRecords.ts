@@ -1,4 +1,4 @@
-/** The node's data about the mirror pods of its static pods. */
+/** Defines the node's data about the mirror pods of its static pods. */
 import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { MirrorFacts } from './chart.ts';
 
@@ -9,7 +9,7 @@ export interface MirrorRecords {
   readonly seen: readonly ObservedMirror[];
   /** The facts last sent to each actor, by `NAMESPACE/NAME`. */
   readonly told: Readonly<Record<string, NamedMirror>>;
-  /** Whether mirror pods are managed. They are not until the node knows which pods are running. */
+  /** Whether mirror pods are managed. They are not until the node has determined which pods are running. */
   readonly isKept: boolean;
 }
 

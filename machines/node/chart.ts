@@ -1,6 +1,6 @@
 /**
- * The node. Routes facts from sources and the runtime to the pods that they concern, and makes no decisions about a
- * single pod.
+ * Runs the node. Routes facts from sources and the runtime to the pods that they concern, and makes no decisions about
+ * individual pods.
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
@@ -21,16 +21,19 @@ import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 import { haveSourcesAnswered } from './wanted.ts';
 
-/** Time for the runtime to be listed if the node has to stop before the first list. */
+/** Time limit in milliseconds for listing the runtime if the node has to stop before the first list. */
 const RUNTIME_LIST_MS = 5_000;
 /** Number of renewals per lease duration. */
 const RENEWALS = 4;
-/** The interval at which a kubelet checks log sizes. */
+/** Interval in milliseconds between two checks of log sizes, as in a kubelet. */
 const LOG_CHECK_MS = 10_000;
-/** A start that hangs, for example on an unresponsive volume, blocks the starts of other pods for at most this time. */
+/**
+ * Maximum time in milliseconds for which a start that hangs, e.g. on an unresponsive volume, blocks the starts of other
+ * pods.
+ */
 const SLOW_START_MS = 10_000;
 
-/** Feeds without which the node cannot work. They run until they are stopped. */
+/** Feeds that the node cannot work without. They run until they are stopped. */
 const NEEDED: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
 /** Implementations for events that are handled in every state. */
@@ -41,7 +44,10 @@ const chartSetup = nodeSetup
     guards: {
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
-      /** Without runtime events or the ticker, which triggers the rebuilding of broken pods, the agent cannot work. */
+      /**
+       * Whether the stopped feed is essential. Without runtime events or the ticker, which triggers the rebuilding of
+       * broken pods, the agent cannot work.
+       */
       needsFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
         return NEEDED.includes(event.feed);
@@ -98,7 +104,8 @@ const chartSetup = nodeSetup
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const seen = lookUp(context.observed, container.podUid);
-        // If another agent has a sandbox of the pod, the container may belong to that agent. The next list shows it.
+        // If another agent has a sandbox of the pod, the container may belong to that agent. The next list resolves
+        // this.
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -120,7 +127,7 @@ const chartSetup = nodeSetup
         const names = alternativeNamesOf(event.node?.addresses ?? []);
         if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
           enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
-        // The status is reported before the next check, because the cluster considers the node unreachable.
+        // The status is reported before the next check is due, because the cluster considers the node unreachable.
         const { isReady } = context.readiness;
         if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
@@ -132,7 +139,7 @@ const chartSetup = nodeSetup
         if (event.type !== 'node.csiInitialized' || registration === undefined) return;
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
-      /** Registration starts once the runtime is known, so that the new Node already describes it. */
+      /** Starts the registration once the runtime is known, so that the new Node already describes it. */
       releaseRegistration: enqueueActions(({ context, enqueue }) => {
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),

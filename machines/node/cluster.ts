@@ -1,4 +1,4 @@
-/** The node's data about its cluster. */
+/** Defines the node's data about its cluster. */
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ClusterFact, OwnNodeState } from '../shared/clusterFacts.ts';
@@ -8,7 +8,7 @@ import type { SourceState } from './source.ts';
 
 /** The node's access to the API server, without secrets. */
 export interface ClusterAccess {
-  /** `https://host:port` */
+  /** URL of the API server, `https://host:port`. */
   readonly server: string;
   /** Path of the kubeconfig file. */
   readonly kubeconfig: string;
@@ -20,17 +20,20 @@ export interface ClusterAccess {
 }
 
 export interface ClusterKnowledge {
-  /** Undefined until the Node is registered. `isInitialized` is set once its CSINode exists as well. */
+  /**
+   * The registered Node. Undefined until the Node is registered. `isInitialized` is set once its CSINode exists as
+   * well.
+   */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   /** The node's own Node object. Null if it does not exist, undefined until the API server has been read. */
   readonly ownNode?: OwnNodeState | null;
-  /** States of the watches other than the one on pods, by display name. */
+  /** States of the watches except the one on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;
   /** Queue of events to the API server. Undefined if no event has had to wait. */
   readonly eventQueue?: EventQueueState;
 }
 
-/** Returns the changes of the context for a fact about the cluster. */
+/** Returns the changes of the context that result from a fact about the cluster. */
 export function clusterChanges({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
@@ -42,16 +45,16 @@ export function clusterChanges({ watches }: ClusterKnowledge, event: ClusterFact
 export const isClusterFact = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
 
 /**
- * The node's capacity for pods, including extended resources that others have added to the Node, such as those of
- * device plugins.
+ * Returns the node's capacity for pods, including extended resources that other components, such as device plugins,
+ * have added to the Node.
  */
 export function podCapacity({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
   return ownNode?.extended ? { ...own, extra: { ...ownNode.extended, ...own.extra } } : own;
 }
 
 /**
- * The labels and taints that admission uses: those of the Node, which others may change, or the node's own if there is
- * no Node.
+ * Returns the labels and taints that admission uses: those of the Node, which other clients may change, or the node's
+ * own if the Node does not exist.
  */
 export function admissionLabels(
   { ownNode }: Pick<ClusterKnowledge, 'ownNode'>,

@@ -1,4 +1,4 @@
-/** The feeds that connect the node with its cluster, for the actor tree. */
+/** Lists the feeds that connect the node with its cluster, for the actor tree. */
 import type { FeedView } from '../../show/actors/actorNode.ts';
 import type { ClusterAccess } from './cluster.ts';
 import type { NodeContext } from './context.ts';
@@ -7,7 +7,7 @@ import { watchView } from './source.ts';
 
 type Known = Pick<NodeContext, 'cluster' | 'watches' | 'eventQueue'>;
 
-/** Returns the credentials, the watches and the event queue. `begun` is when the node started. */
+/** Returns the credentials, the watches and the event queue as feeds. `begun` is when the node started. */
 export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: number): FeedView[] {
   if (cluster === undefined) return [];
   const { access } = cluster;
@@ -18,7 +18,7 @@ export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: num
   ];
 }
 
-/** Shows user-defined names only, no secrets. */
+/** Returns the view of the node's access to the cluster. It contains user-defined names only, no secrets. */
 const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess, since: number): FeedView => ({
   kind: 'credentials',
   name: context,

@@ -1,4 +1,4 @@
-/** The context of the node agent and pure functions on it. The chart is in chart.ts. */
+/** Defines the context of the node agent and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -51,7 +51,7 @@ export interface ClusterInput {
 
 export interface NodeInput {
   readonly nodeName: string;
-  /** The owner mark on the sandboxes of this agent, made of its root directory and node name. */
+  /** The owner mark on this agent's sandboxes, which consists of its root directory and node name. */
   readonly owner: string;
   /** The sources that must have listed their pods before any pod is started or stopped. */
   readonly sources: readonly string[];
@@ -61,7 +61,7 @@ export interface NodeInput {
   readonly capacity: Capacity;
   /** Resources available to pods. */
   readonly allocatable: Capacity;
-  /** All conditions except Ready, which follows from the runtime. Undefined if none are known. */
+  /** All conditions except Ready, which depends on the runtime. Undefined if none are known. */
   readonly conditions?: readonly NodeCondition[];
   /** Node properties that admission checks. Defaults are those of a plain Linux node. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
@@ -85,17 +85,18 @@ export interface NodeInput {
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
   /** Terminated container statuses reported before a restart of the agent, by UID, for pods that no API server has. */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
-  /** Number of dead containers to retain. Undefined for the kubelet's default. */
+  /** How many dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
   /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;
-  /** Pods of which an earlier run of the agent left files on disk. */
+  /** Pods whose files an earlier run of the agent left on disk. */
   readonly left: readonly LeftPod[];
   /**
-   * UIDs of the pods with logs from before this agent. Undefined if there are none, `unknown` if any pod may have logs.
+   * UIDs of the pods that have logs from before the start of this agent. Undefined if there are none, `unknown` if any
+   * pod may have logs.
    */
   readonly logged?: readonly string[] | 'unknown';
-  /** Undefined if the node does not belong to a cluster. */
+  /** Settings of the node's cluster. Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterInput;
   /**
    * Status sinks, with the statuses that each had not acknowledged before a restart of the agent. Undefined if there
@@ -103,7 +104,7 @@ export interface NodeInput {
    */
   readonly sinks?: readonly StatusSinkInput[];
   /**
-   * Whether the agent runs only to stop every pod. No pod counts as an orphan then, so that each gets its own grace
+   * Whether the agent runs only to stop every pod. In that case no pod counts as an orphan, so each gets its own grace
    * period.
    */
   readonly endsAll?: boolean;
@@ -120,10 +121,10 @@ export interface NodeContext
   /** The pods that each source wants, by UID. Contains only sources that have listed their pods. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   readonly sourceStates: Readonly<Record<string, SourceState>>;
-  /** Why manifests are ignored, and warnings about those in use, by source. */
+  /** Problems of manifests, by source: why a manifest is ignored, and warnings about manifests in use. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
-  /** Sources that could not be read before they had listed their pods. */
+  /** Sources that could not be read and have not listed their pods yet. */
   readonly unread: readonly string[];
   /** The runtime's pods, by UID. Undefined until the runtime has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
@@ -142,11 +143,11 @@ export interface NodeContext
   /** Whether the runtime has the addresses of pods. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
   /**
-   * Whether the node is ready, apart from draining, and since when. `since` is undefined if that has not changed since
-   * the start.
+   * Whether the node is ready, apart from draining, and since when. `since` is undefined if the readiness has not
+   * changed since the start.
    */
   readonly readiness: { readonly isReady: boolean; readonly since?: number };
-  /** Failures of feeds that have stopped and that the node can do without. */
+  /** Failures of stopped feeds that the node can do without. */
   readonly brokenFeeds: Readonly<Partial<Record<FeedName, Failure>>>;
   /** Time of the latest fact that the node received, in milliseconds since the epoch. */
   readonly heardAt: number;
@@ -154,7 +155,7 @@ export interface NodeContext
   readonly broken: readonly Pod[];
   /** Number of pods that have arrived. */
   readonly tickets: number;
-  /** When the drain started, in milliseconds since the epoch. 0 before. */
+  /** When the drain started, in milliseconds since the epoch. 0 if the node is not draining. */
   readonly drainAt: number;
   /** UIDs of the pods that have terminated since the drain started. */
   readonly drained: readonly string[];
@@ -186,13 +187,13 @@ export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod =>
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
   lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
 
-/** The network state of the runtime, as sent to pods. */
+/** Returns the state of the runtime's network in the form that is sent to pods. */
 export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): { networkNotReady?: NetworkNotReady } =>
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /**
- * Returns the garbage of running pods. Terminating pods remove everything themselves. Nothing is collected while the
- * runtime is not ready.
+ * Returns the garbage that running pods have left. Terminating pods remove their own objects. No garbage is returned
+ * while the runtime is not ready.
  */
 export function garbageOf({
   observed = {},
@@ -210,7 +211,7 @@ export function garbageOf({
   };
 }
 
-/** The running containers of pods with an actor, whose logs are being written. */
+/** Returns the running containers of pods with an actor. Their logs are being written. */
 export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)
@@ -221,11 +222,11 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
 const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =>
   sandboxes.length + containers.length + others.length > 0;
 
-/** The part of the runtime's pod that belongs to this agent. */
+/** Returns the part of the pod in the runtime that belongs to this agent. */
 export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
   taken.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
-/** The node properties that admission checks, with defaults. */
+/** Returns the node properties that admission checks, with defaults. */
 export const admissionNode = ({
   nodeName: name,
   admissionNode: known,
@@ -239,7 +240,7 @@ export const admissionNode = ({
   ...known,
 });
 
-/** Updates the observed pods after a list. A pod without any object is dropped. */
+/** Updates the observed pods after a list. Drops pods that have no object left. */
 export function withObserved(
   context: NodeContext,
   pods: readonly ObservedPod[],
@@ -258,7 +259,9 @@ export function withoutObserved({ observed: all }: NodeContext, uid = ''): Pick<
   return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
-/** Forgets the facts that were persisted of a pod of which nothing is left, because a later pod may have its UID. */
+/**
+ * Drops the persisted facts about a pod that has been removed completely, because a later pod may have the same UID.
+ */
 export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
   const { statuses, allocations, probed = {}, containerEnds = {}, logged = [] } = context;
   const isRestored = [statuses, allocations, probed, containerEnds].some((restored) => Object.hasOwn(restored, uid));
@@ -276,7 +279,7 @@ export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeCon
 export const mayHaveLogs = ({ logged = [] }: Pick<NodeContext, 'logged'>, uid: string): boolean =>
   logged === 'unknown' || logged.includes(uid);
 
-/** Updates the foreign pods after a survey of the disk that reported changes. */
+/** Updates the foreign pods after a survey of the disk. The survey reports only changes. */
 function foreignAfter(
   { foreign = [] }: NodeContext,
   { foreign: changed, gone }: Extract<NodeEvent, { type: 'garbage.podsFound' }>,
@@ -291,7 +294,7 @@ export function mergeLeftovers(left: readonly LeftPod[], found: readonly LeftPod
   return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
 }
 
-/** Returns the changes of the context for a fact about the node itself. */
+/** Returns the changes of the context that result from a fact about the node itself. */
 export function factChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
     case 'node.ticked':
@@ -317,7 +320,7 @@ export function factChanges(context: NodeContext, event: NodeEvent): Partial<Nod
   }
 }
 
-/** The UID of the pod whose actor an event is about. Undefined for other events. */
+/** Returns the UID of the pod whose actor an event is about, or undefined for other events. */
 export function uidOf(event: object): string | undefined {
   const id = 'actorId' in event ? String(event.actorId) : '';
   return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;

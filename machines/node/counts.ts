@@ -1,4 +1,4 @@
-/** Numbers of actors, pods and containers on the node. They are counted on request. */
+/** Counts the actors, pods and containers on the node. They are counted on request. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
@@ -25,8 +25,9 @@ export interface NodeCounts {
   /** Number of actors by machine ID, then by top-level state. */
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly pods: readonly CountedPod[];
-  /** From the last list of the runtime: the number of pods with a ready sandbox, and of containers by state. */
+  /** Number of pods with a ready sandbox in the last list of the runtime. */
   readonly runningPods: number;
+  /** Number of containers in the last list of the runtime, by state. */
   readonly containers: ReadonlyMap<string, number>;
   readonly mirrors: number;
   /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
@@ -46,7 +47,10 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
   };
 }
 
-/** Calls, feeds and timers are not counted, because they are part of the state that invoked them. */
+/**
+ * Counts actors by machine and state. Skips calls, feeds and timers, because they are part of the state that invoked
+ * them.
+ */
 function countActors(ref: AnyActorRef, into: Map<string, Map<string, number>>): void {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   if (snapshot.value === undefined) return;

@@ -1,4 +1,4 @@
-/** Terminations of unwanted pods, including pods known only from the runtime. */
+/** Builds the terminations of unwanted pods, including pods known only from the runtime. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
@@ -13,7 +13,7 @@ import type { Termination, TerminationReason } from '../../kubernetes/status/vie
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
-/** Grace period of an orphaned pod: at the runtime, and wanted by no source (C10). */
+/** Grace period in seconds of an orphaned pod, which exists in the runtime but is not wanted by any source (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** The requests of a pod whose allocation was not persisted. */
@@ -27,7 +27,9 @@ const NOTHING_KNOWN: PodResourceRequests = {
   qos: 'BestEffort',
 };
 
-/** A pod known only from the runtime that is not an orphan. It terminates within its own grace period. */
+/**
+ * Returns a pod that is known only from the runtime but is not an orphan. It terminates within its own grace period.
+ */
 const podWithOwnGrace = (observed: ObservedPod): Pod => {
   const pod = podOfOrphan(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
@@ -36,7 +38,10 @@ const podWithOwnGrace = (observed: ObservedPod): Pod => {
   return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
 };
 
-/** A pod known only from the runtime, with the fields needed to terminate it, including preStop hooks (C10). */
+/**
+ * Returns a pod that is known only from the runtime, with the fields required to terminate it, including preStop hooks
+ * (C10).
+ */
 export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -60,9 +65,9 @@ function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): 
 }
 
 /**
- * Returns what admission needs of a pod that only has to end: its full name, and what it still holds (C24). A pod holds what
- * it was admitted for while a container may run, and its host ports while a sandbox is ready. Terminated containers hold
- * nothing (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the admission entry of a pod that only has to terminate: its full name, and the resources that it still holds
+ * (C24). A pod holds its admitted resources while a container may run, and its host ports while a sandbox is ready.
+ * Terminated containers hold no resources (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function terminatingEntry(
   { allocations, statuses }: NodeContext,
@@ -81,14 +86,14 @@ export function terminatingEntry(
   return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? reservation : null };
 }
 
-/** The termination of a pod within its own grace period (at least 1 s, C10). */
+/** Returns the termination of a pod within its own grace period (at least 1 s, C10). */
 export const terminationOf = (pod: Pod, reason: TerminationReason, at: number): Termination => ({
   reason,
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
 });
 
-/** Returns a pod that no source has listed, as reconstructed from the runtime, with its termination. */
+/** Returns a pod that no source has listed, reconstructed from the runtime, with its termination. */
 export function terminationOfUnlisted(
   observed: ObservedPod,
   { isOrphan, at }: { readonly isOrphan: boolean; readonly at: number },
@@ -99,8 +104,8 @@ export function terminationOfUnlisted(
 }
 
 /**
- * Returns the termination of a pod that its source is deleting, within the grace period of the deletion (C10).
- * Undefined for any other pod. The terminated pod remains until its source has removed it (C12).
+ * Returns the termination of a pod that its source is deleting, within the grace period of the deletion (C10). Returns
+ * undefined for any other pod. The terminated pod remains until its source has removed it (C12).
  */
 export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
@@ -112,7 +117,7 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
 
 /**
  * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. It
- * terminates within its own grace period and gets that phase (C2). Undefined for any other pod.
+ * terminates within its own grace period and gets that phase (C2). Returns undefined for any other pod.
  */
 export function terminationElsewhere(pod: Pod, at: number): Termination | undefined {
   const phase = pod.status?.phase;
@@ -121,8 +126,8 @@ export function terminationElsewhere(pod: Pod, at: number): Termination | undefi
 }
 
 /**
- * The termination of a pod that makes room for a critical one (C24). It remains as Failed until its source no longer
- * wants it.
+ * Returns the termination of a pod that makes room for a critical one (C24). The pod remains as Failed until its source
+ * no longer wants it.
  */
 export const preemptionOf = (pod: Pod, at: number): Termination => ({
   ...terminationOf(pod, 'Preempting', at),

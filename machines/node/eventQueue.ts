@@ -1,17 +1,17 @@
-/** The queue of events on their way to the API server. Reported when events have to wait. */
+/** Defines the state of the queue of events to the API server. It is reported when events have to wait. */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface EventQueueState {
-  /** When the queue entered its present state, in milliseconds since the epoch. */
+  /** When the queue entered its current state, in milliseconds since the epoch. */
   readonly since: number;
   /** Number of waiting events. */
   readonly waiting: number;
   /** Number of events dropped because the queue was full or the API server never accepted them. */
   readonly dropped: number;
   /**
-   * When the first event is retried or, if it yields to pod starts, is sent at the latest, in milliseconds since the
-   * epoch. Undefined while events are being sent.
+   * When the first event is retried or, if it yields to pod starts, the latest time at which it is sent, in
+   * milliseconds since the epoch. Undefined while events are being sent.
    */
   readonly until?: number;
   /** Why the first event was rejected. Undefined while events are being sent. */
@@ -30,7 +30,7 @@ function stateOf({
 
 export const quietQueue = (since: number): EventQueueState => ({ since, waiting: 0, dropped: 0 });
 
-/** Returns the queue after a change. `since` changes only with the state. */
+/** Returns the state of the queue after a change. `since` changes only with the state itself. */
 export function nextQueue(
   before: EventQueueState,
   { now, ...change }: Omit<EventQueueState, 'since' | 'failure'> & { readonly now: number; readonly failure?: string },
@@ -41,10 +41,10 @@ export function nextQueue(
   return { since, ...counts, ...failure };
 }
 
-/** The queue during an attempt to send, whose duration is unknown. */
+/** Returns the state of the queue during an attempt to send, whose duration is unknown. */
 export const whileTrying = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
-/** The queue as a feed in the actor tree. */
+/** Returns the queue as a feed in the actor tree. */
 export function eventQueueView(queue: EventQueueState): FeedView {
   const { since, waiting, dropped, until, failure } = queue;
   const own = { kind: 'event queue', name: 'api', path: 'watches/events', state: stateOf(queue), since };

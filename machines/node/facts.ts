@@ -1,4 +1,4 @@
-/** The node's details in the actor tree. */
+/** Collects the node's details for the actor tree. */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { FeedView, ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -14,8 +14,8 @@ import { podCidrViews } from './podCidr.ts';
 import { sourceView } from './source.ts';
 
 /**
- * While the node drains, it waits until the last pod's grace period is over. The remaining processes are then killed by
- * the runtime.
+ * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period is over. The
+ * runtime then kills the remaining processes.
  */
 export function moments({ snapshot }: Seen<NodeContext>): Moments {
   const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
@@ -55,7 +55,7 @@ const brokenFeed = (name: string, failure: Failure): FeedView => ({
 
 const NO_REASON = 'no reason given';
 
-/** The container runtime as a feed, from its last health report. */
+/** Returns the container runtime as a feed, from its last health report. */
 function runtimeFeed(
   { name, version, ready, since, message = NO_REASON, networkNotReady }: RuntimeHealth,
   begun: number,

@@ -1,5 +1,5 @@
 /**
- * Garbage collection of the node. At the start and then once a minute it removes dead containers and old sandboxes, and
+ * Collects the node's garbage. At the start and then once a minute, it removes dead containers and old sandboxes, and
  * finds leftover files of unknown pods.
  */
 import { assertEvent, assign, emit, sendTo, setup } from 'xstate';
@@ -29,7 +29,7 @@ export interface GarbageContext extends GarbageInput {
   readonly failure?: Failure;
 }
 
-/** Used before the node has replied, and after a collection. */
+/** Empty garbage, before the node has replied and after a collection. */
 const NOTHING = { containers: [], sandboxes: [], known: [], foreign: [] } as const;
 
 export const garbageMachine = setup({
@@ -57,7 +57,8 @@ export const garbageMachine = setup({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, found: NOTHING }),
-  // The first collection runs at once, because of what an earlier run of the agent left. Then it runs once a minute.
+  // The first collection runs at once, because an earlier run of the agent may have left garbage. Later ones run once a
+  // minute.
   initial: 'asking',
   states: {
     waiting: {

@@ -1,4 +1,4 @@
-/** Events about pods that cannot be read (`pkg/kubelet/config/config.go`). */
+/** Builds the events about pods that cannot be read (`pkg/kubelet/config/config.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { truncate } from '../../base/shortText.ts';
@@ -6,10 +6,13 @@ import { type RecordedEvent, recordedEvents, warning } from '../../kubernetes/ev
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
-/** Maximum length of the reasons in an event, in characters. */
+/** Maximum length in characters of the reasons in an event. Longer reasons are truncated. */
 const MAX_REASONS_LENGTH = 1_024;
 
-/** Returns one event for each pod of an API server that has become unreadable, or unreadable for different reasons. */
+/**
+ * Returns one event for each pod of an API server that has become unreadable, or is now unreadable for different
+ * reasons.
+ */
 export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
   if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];
   const before = reasonsByUid(lookUp(problems, event.source));

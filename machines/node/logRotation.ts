@@ -1,4 +1,4 @@
-/** Log rotation of the node's running containers, at regular intervals. */
+/** Rotates the logs of the node's running containers at regular intervals. */
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';

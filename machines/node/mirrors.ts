@@ -1,4 +1,4 @@
-/** Mirror pods of the node's static pods. Each name that has or needs a mirror pod has an actor. */
+/** Manages the mirror pods of the node's static pods. Each name that has or needs a mirror pod has an actor. */
 import { assertEvent, enqueueActions } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
@@ -15,10 +15,10 @@ type Named = { readonly namespace: string; readonly name: string };
 const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 const mirrorId = (key: string) => `mirror/${key}` as const;
 
-/** Stands for the latest version of a status. */
+/** Version number that stands for the latest version of a status. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-/** Returns the facts of each name that has a static pod or a mirror pod. */
+/** Returns the facts for each name that has a static pod or a mirror pod. */
 function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
   const wanted = new Map(wantedStatic(context).map((pod) => [keyOf(pod.metadata), pod]));
   const seen = new Map(context.mirrors.seen.map((mirror) => [keyOf(mirror), mirror]));
@@ -37,9 +37,9 @@ function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
 }
 
 /**
- * Returns the UID of the Node that owns new mirror pods: the Node in the watch or, before the watch has shown any, the
- * registered one. Empty if there is none. No mirror pod is created while the Node is being deleted, because the garbage
- * collector would remove it at once (`tryReconcileMirrorPods` in `pkg/kubelet/kubelet.go`).
+ * Returns the UID of the Node that owns new mirror pods: the Node in the watch or, before the watch has reported one,
+ * the registered Node. Empty if there is none. No mirror pod is created while the Node is being deleted, because the
+ * garbage collector would remove it at once (`tryReconcileMirrorPods` in `pkg/kubelet/kubelet.go`).
  */
 function nodeUidNow({ registration, ownNode }: NodeContext): string {
   if (registration === undefined) return '';
@@ -47,13 +47,15 @@ function nodeUidNow({ registration, ownNode }: NodeContext): string {
   return ownNode === null || ownNode.isBeingDeleted ? '' : ownNode.uid;
 }
 
-/** Returns the desired static pods. Among those with the same name the first one comes last, so that it wins in a Map. */
+/**
+ * Returns the desired static pods. If several have the same name, the first one comes last and therefore wins in a Map.
+ */
 const wantedStatic = ({ desired }: NodeContext): Pod[] =>
   Object.values(desired)
     .flatMap((pods) => Object.values(pods).filter(isStaticPod))
     .reverse();
 
-/** The names of terminating pods that are not from the API server. */
+/** Returns the names of terminating pods that are not from the API server. */
 const endingNames = ({ pods }: NodeContext): ReadonlySet<string> =>
   new Set(
     Object.values(pods).flatMap(({ pod, ending }) => (ending && sourceOf(pod) !== 'api' ? [keyOf(pod.metadata)] : [])),
@@ -77,7 +79,9 @@ const actions = {
     for (const key of Object.keys(told)) if (!now.has(key)) enqueue.stopChild(mirrorId(key));
     enqueue.assign({ mirrors: { ...context.mirrors, told: Object.fromEntries(now) } });
   }),
-  /** The sinks report the status of a static pod whose mirror pod has just appeared. */
+  /**
+   * Records the mirror pods. The sinks then report the status of each static pod whose mirror pod has just appeared.
+   */
   recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActs) => {
     assertEvent(event, 'config.mirrorsChanged');
     const { mirrors } = event;

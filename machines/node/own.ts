@@ -1,4 +1,4 @@
-/** Distinguishes the node's own pods without an actor from those of other agents. */
+/** Distinguishes this agent's pods that have no actor from those of other agents. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
@@ -8,8 +8,8 @@ import { terminationOf, terminationOfUnlisted } from './endings.ts';
 import { admittedBefore, haveSourcesSpoken, isUnreadable, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
- * Returns the runtime's pods that have no actor and belong to this agent, by the owner mark of a sandbox or, if no
- * sandbox has a mark, of their directory.
+ * Returns the pods in the runtime that have no actor and belong to this agent. The owner is inferred from the owner
+ * mark of a sandbox or, if no sandbox has a mark, of the pod's directory.
  */
 export function markedPods(
   { observed = {}, owner, pods, left, taken }: NodeContext,
@@ -24,9 +24,7 @@ export function markedPods(
   return unmet.flatMap((uid) => lookUp(observed, uid) ?? []).filter(isOurs);
 }
 
-/**
- * Returns the pods of this agent at the runtime that have no actor and that the node terminates when it stops itself.
- */
+/** Returns this agent's pods that exist in the runtime without an actor. The node terminates them when it stops. */
 export function stranded(context: NodeContext): PodInput[] {
   const { broken, drainAt, drained } = context;
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
@@ -42,7 +40,7 @@ export function stranded(context: NodeContext): PodInput[] {
     const { pod, termination } = wanted
       ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
       : terminationOfUnlisted(observed, { isOrphan, at });
-    // The pod's termination was already reported. A list that shows it again is outdated or shows leftovers.
+    // The pod's termination was already reported. A list that contains the pod again is outdated or contains leftovers.
     const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
     return {
       ...podInput(context, pod, observed),
@@ -53,15 +51,16 @@ export function stranded(context: NodeContext): PodInput[] {
   return [...brokenPods, ...unmet];
 }
 
-/** Whether the runtime's pod of this UID belongs to another agent and no source here wants it. */
+/** Whether the pod with this UID in the runtime belongs to another agent and is not wanted by any source here. */
 export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
   const { others = [] } = lookUp(context.observed ?? {}, uid) ?? {};
   return others.length > 0 && !Object.hasOwn(context.pods, uid) && !isWanted(context, uid);
 }
 
 /**
- * Returns the pods, among `uids` or all, that no source wants and that have to terminate, because the runtime or the
- * disk still has objects of this agent. A wanted pod that cannot be read is not terminated.
+ * Returns the pods that no source wants and that have to terminate, because the runtime or the disk still has objects
+ * of this agent. Considers the pods in `uids` or, if undefined, all pods. A wanted pod that cannot be read is not
+ * terminated.
  */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
@@ -76,8 +75,8 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
 }
 
 /**
- * Returns the pods of other agents that have a sandbox at the runtime or a directory here. They are listed and
- * otherwise left alone.
+ * Returns the pods of other agents that have a sandbox in the runtime or a directory below this agent's root. The agent
+ * lists them and does not touch them.
  */
 export function foreignPods(context: NodeContext): ForeignPod[] {
   const { observed = {}, foreign = [], owner, pods } = context;

@@ -1,4 +1,4 @@
-/** The state of the PLEG, as a pure reducer. The feed sends it and `explain node` shows it. */
+/** Computes the state of the PLEG as a pure reducer. The feed sends the state, and `explain node` shows it. */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
@@ -8,9 +8,9 @@ export interface PlegState {
   /** The runtime's event stream. */
   readonly stream: 'opening' | 'open' | 'broken';
   readonly streamFailure?: Failure;
-  /** Why the latest list, or the inspection of its pods, failed. */
+  /** Why the latest list, or the inspection of the pods in it, failed. */
   readonly listFailure?: Failure;
-  /** Time of the last successful list if listing fails now, in milliseconds since the epoch. */
+  /** Time of the last successful list in milliseconds since the epoch. Set only while listing fails. */
   readonly staleSince?: number;
 }
 
@@ -22,8 +22,8 @@ export type PlegChange =
 export const newPleg: PlegState = { since: 0, stream: 'opening' };
 
 /**
- * Returns the state after a change. Returns the same object if nothing has changed, for example if a retry fails as
- * before.
+ * Returns the state after a change. Returns the same object if nothing has changed, e.g. if a retry fails in the same
+ * way.
  */
 export function nextPleg(state: PlegState, change: PlegChange, since: number): PlegState {
   const { stream, streamFailure, listFailure, staleSince } = state;
@@ -59,10 +59,10 @@ const listTrouble = (listFailure?: Failure, staleSince?: number) => ({
 const isSame = (one: Failure | undefined, other: Failure): boolean =>
   one?.reason === other.reason && one.message === other.message;
 
-/** The interval of lists, in words. */
+/** Returns the interval of lists in words. */
 const listed = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
 
-/** The PLEG as a feed in the actor tree. `begun` is when the node started. */
+/** Returns the PLEG as a feed in the actor tree. `begun` is when the node started. */
 export function plegView(pleg: PlegState, begun: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {

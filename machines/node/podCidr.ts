@@ -1,6 +1,6 @@
 /**
- * Whether the runtime has the addresses of the node's pods, as a pure reducer. The feed sends it and `explain node`
- * shows it.
+ * Tracks whether the runtime has the addresses of the node's pods, as a pure reducer. The feed sends the state, and
+ * `explain node` shows it.
  */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
@@ -27,7 +27,7 @@ export function nextPodCidr(
   return isSame ? state : { podCidr, since: at, ...(failure ? { failure } : {}) };
 }
 
-/** The addresses as a feed in the actor tree. Empty for a node without any. */
+/** Returns the addresses as a feed in the actor tree. Returns an empty list for a node without pod addresses. */
 export function podCidrViews(state: PodCidrState | undefined): FeedView[] {
   if (state === undefined) return [];
   const { podCidr, since, failure } = state;

@@ -1,9 +1,9 @@
-/** The readiness of the node and what it depends on. */
+/** Computes the readiness of the node. */
 import { type NodeHealth, notReadyReasons } from '../../kubernetes/node/readiness.ts';
 import type { NodeEvent, RuntimeHealth } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
-/** A node without a cluster needs no CSINode. */
+/** Returns the state that the readiness depends on. A node without a cluster needs no CSINode. */
 export const healthOf = (
   { health: runtime, observed, pleg, cluster, registration }: NodeContext,
   drains: boolean,
@@ -14,7 +14,7 @@ export const healthOf = (
   drains,
 });
 
-/** Returns the same object if nothing has changed. Draining is reported separately. */
+/** Returns the readiness after an event, or the same object if nothing has changed. Draining is reported separately. */
 export function readinessAfter(context: NodeContext, event: NodeEvent): NodeContext['readiness'] {
   const { since: told = context.heardAt } = event.type === 'runtime.healthChanged' ? event.health : {};
   const now = 'at' in event ? event.at : told;

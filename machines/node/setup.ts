@@ -1,4 +1,4 @@
-/** Types, children, feeds, guards and actions that several regions of the node's chart share. */
+/** Defines types, children, feeds, guards and actions that several regions of the node's chart share. */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
@@ -92,7 +92,7 @@ export const nodeSetup = setup({
   },
   guards: {
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
-    /** Whether the pod's actor reports that nothing of the pod is left. */
+    /** Whether the pod's actor reports that the pod has been removed completely. */
     isGone: ({ event }) =>
       'output' in event &&
       typeof event.output === 'object' &&
@@ -118,8 +118,8 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: withEntries(context.pods, begun), tickets });
     }),
     /**
-     * In a cluster, the node status reports readiness instead, because the change counts from the condition in the
-     * Node.
+     * Records that the readiness has changed. In a cluster, the node status reports readiness instead, because the
+     * change counts from the condition in the Node.
      */
     recordReadiness: enqueueActions(({ context, event, enqueue }) => {
       const readiness = readinessAfter(context, event);
@@ -147,8 +147,8 @@ export const nodeSetup = setup({
       }
     }),
     /**
-     * Forgets a pod whose actor is done. Either the pod has terminated, or the actor has failed and is rebuilt at the
-     * next tick.
+     * Drops the entry of a pod whose actor is done. Either the pod has terminated, or the actor has failed and is
+     * rebuilt at the next tick.
      */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
@@ -156,7 +156,7 @@ export const nodeSetup = setup({
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
-    /** Saves the last allocation of a failed actor, from which its replacement continues (C25). */
+    /** Saves the last allocation of a failed actor. Its replacement continues from it (C25). */
     saveAllocation: assign(({ context, event, self }) => {
       const uid = uidOf(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
@@ -164,16 +164,16 @@ export const nodeSetup = setup({
       return allocation ? { allocations: { ...context.allocations, [uid]: allocation } } : {};
     }),
     /**
-     * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left that would
-     * show it.
+     * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left from which it
+     * could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
       return broken ? { left: mergeLeftovers(context.left, [{ ...broken, isMarked: true }]) } : {};
     }),
     /**
-     * Forgets observations of a terminated pod, which are older than its termination. Any remaining object is reported
-     * again as a change.
+     * Drops the observations of a terminated pod, which are older than its termination. Any remaining object is
+     * reported again as a change.
      */
     forgetSeen: assign(({ context, event }) => ({
       ...withoutObserved(context, uidOf(event)),
@@ -186,7 +186,7 @@ export const nodeSetup = setup({
       enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
       enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });
     }),
-    /** A failed part of the node is fatal. */
+    /** Records the failure of a part of the node, which is fatal. */
     recordFault: assign(({ event }) => {
       const { part, failure } = faultIn(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
@@ -203,5 +203,5 @@ function faultIn(event: NodeEvent): { readonly part: string; readonly failure: F
   return { part, failure };
 }
 
-/** The argument of the node's actions. */
+/** The argument that the node's actions receive. */
 export type NodeActs = Parameters<Parameters<typeof nodeSetup.enqueueActions>[0]>[0];

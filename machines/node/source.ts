@@ -1,4 +1,4 @@
-/** The state of a pod source. The source sends it on change, and `explain node` shows it. */
+/** Defines the state of a pod source. The source sends it on change, and `explain node` shows it. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
@@ -7,20 +7,20 @@ import { countFacts, type ObjectCounts } from './objectCounts.ts';
 
 export interface SourceState {
   /**
-   * `watching` is notified of changes, whereas `polling` reads them at the next poll. `settling` waits for files that
+   * `watching` is notified of changes, whereas `polling` detects them at the next poll. `settling` waits for files that
    * are being written. `broken` has stopped after an internal error.
    */
   readonly state: 'reading' | 'watching' | 'polling' | 'settling' | 'absent' | 'failing' | 'broken';
   /** When this state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** The path, or the URL without secrets. */
+  /** The path of the source, or its URL without secrets. */
   readonly place: string;
   /** Polling interval in milliseconds. Undefined if the source is notified of changes. */
   readonly everyMs?: number;
-  /** When the wait is over, in milliseconds since the epoch. Undefined if unknown, as during a read. */
+  /** When the wait is over, in milliseconds since the epoch. Undefined if unknown, e.g. during a read. */
   readonly until?: number;
   readonly failure?: Failure;
-  /** Set for watches that read objects individually. */
+  /** Numbers of objects. Set only for watches that read objects individually. */
   readonly counts?: ObjectCounts;
 }
 
@@ -48,7 +48,7 @@ export function nextSourceState(
   };
 }
 
-/** The state during a read, whose duration is unknown. */
+/** Returns the state during a read, whose duration is unknown. */
 export const whileLooking = ({ until: _, ...state }: SourceState): SourceState => state;
 
 type SourceWaits = Readonly<Partial<Record<SourceState['state'], string>>>;
@@ -96,8 +96,8 @@ const readsOf = ({ place, everyMs }: SourceState): string =>
   everyMs === undefined ? `follows ${place}` : `reads ${place} every ${goDuration(everyMs)}`;
 
 /**
- * A source as a feed in the actor tree. A source without a reported state is watching or, before its first list,
- * reading.
+ * Returns a source as a feed in the actor tree. A source without a reported state is watching or, before its first
+ * list, reading.
  */
 export function sourceView(
   source: string,
@@ -119,7 +119,7 @@ const WATCH_WAITS: SourceWaits = {
   broken: 'a restart of the agent',
 };
 
-/** A watch on objects at the API server, as a feed in the actor tree. */
+/** Returns a watch on objects at the API server, as a feed in the actor tree. */
 export const watchView = (kind: string, told: SourceState): FeedView => ({
   kind: 'watch',
   name: kind,

@@ -8,7 +8,7 @@ import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './own.ts';
 
-/** The view of the container runtime. */
+/** Returns the view of the container runtime. */
 export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({
   name,
   version,
@@ -20,7 +20,7 @@ export const runtimeView = ({ name, version, ready, since, message, networkNotRe
 
 const isPod = ({ id }: AnyActorRef): boolean => id.startsWith('pod/');
 
-/** The view of the node agent, with all its actors except pods. */
+/** Returns the view of the node agent, with all its actors except pods. */
 export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;

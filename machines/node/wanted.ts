@@ -1,4 +1,4 @@
-/** The pods that sources want, compared to the pods that have an actor. */
+/** Compares the pods that sources want with the pods that have an actor. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
@@ -18,8 +18,8 @@ const SOURCE = 'kubernetes.io/config.source';
 type Known = NodeContext['pods'][string];
 
 /**
- * Returns the changes of the context for an event of a source: its full list, one changed pod, problems of one file, or
- * its state.
+ * Returns the changes of the context that result from an event of a source: its full list, one changed pod, problems of
+ * one file, or its state.
  */
 export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unread } = context;
@@ -46,7 +46,10 @@ export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<N
   };
 }
 
-/** A change is ignored if its source has not listed its pods yet. The list will include it. */
+/**
+ * Records a changed pod. The change is ignored if the source has not listed its pods yet, because the list will include
+ * it.
+ */
 function recordedPod(
   { desired }: NodeContext,
   event: Extract<NodeEvent, { type: 'config.podChanged' }>,
@@ -71,7 +74,7 @@ const inPlaceOf = (
 const changedUid = (event: Extract<NodeEvent, { type: 'config.podChanged' }>): string =>
   event.change === 'removed' ? event.uid : event.pod.metadata.uid;
 
-/** The UIDs of the pods that an event is about. Undefined if it may be about any pod. */
+/** Returns the UIDs of the pods that an event is about, or undefined if it may be about any pod. */
 export function concerned(event: NodeEvent): readonly string[] | undefined {
   if (event.type === 'config.podChanged') return [changedUid(event)];
   if (event.type === 'runtime.podsObserved') return event.pods.map(({ uid }) => uid);
@@ -79,7 +82,7 @@ export function concerned(event: NodeEvent): readonly string[] | undefined {
   return uid === undefined ? undefined : [uid];
 }
 
-/** Returns the wanted pod of a UID. If several sources want it, the source of the running pod wins. */
+/** Returns the wanted pod with a UID. If several sources want it, the source of the running pod wins. */
 export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | undefined {
   const present = lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE];
   const wanted = Object.values(desired).flatMap((ofSource) => lookUp(ofSource, uid) ?? []);
@@ -89,7 +92,7 @@ export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | un
 export const isWanted = ({ desired }: Pick<NodeContext, 'desired'>, uid: string): boolean =>
   Object.values(desired).some((ofSource) => Object.hasOwn(ofSource, uid));
 
-/** Whether an API server has the pod, but in a form that cannot be read. */
+/** Whether an API server has the pod in a form that cannot be read. */
 export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: string): boolean =>
   Object.values(problems).some((ofSource) => ofSource.some((problem) => problem.uid === uid));
 
@@ -104,9 +107,9 @@ export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): bo
   sources.every((source) => Object.hasOwn(desired, source) && !unread.includes(source));
 
 /**
- * Returns the wanted pods without an actor, among `uids` or all. Running pods come first, followed by those admitted
- * before the agent started, so that new pods cannot take their resources. As in a kubelet, the oldest come first among
- * these (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
+ * Returns the wanted pods without an actor, by default among all pods. Running pods come first, followed by those
+ * admitted before the agent started, so that new pods cannot take their resources. Within each group, the oldest pods
+ * come first, as in a kubelet (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
  */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
@@ -116,12 +119,12 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
   return pods.sort((a, b) => rank(a) - rank(b) || createdAt(a) - createdAt(b));
 }
 
-/** The creation time in milliseconds since the epoch. 0 for most static pods, which have none. */
+/** Returns the creation time in milliseconds since the epoch, or 0 for most static pods, which do not have one. */
 const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /**
  * Returns the terminal status that the API server has of a pod. Such a pod never runs again, even if no local record is
- * left. Undefined for pods with running containers, which have to terminate first.
+ * left. Returns undefined for pods with running containers, which have to terminate first.
  */
 function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus | undefined {
   const isOfServer = lookUp(annotations, SOURCE) === 'api';
@@ -130,7 +133,7 @@ function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus
   return isOfServer && isTerminalPhase(status.phase) && !runs ? status : undefined;
 }
 
-/** The input of a pod's actor. A terminated pod remains terminated (C2). */
+/** Returns the input of a pod's actor. A terminated pod remains terminated (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
   const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
   const restored = lookUp(statuses, pod.metadata.uid) ?? endAtServer(pod);
@@ -149,15 +152,18 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
   };
 }
 
-/** Returns what an earlier agent or an earlier actor admitted for the pod, whatever its manifest contains now. */
+/**
+ * Returns the resources that an earlier agent or an earlier actor admitted for the pod, regardless of its current
+ * manifest.
+ */
 export function admittedBefore({ allocations }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'allocation'> {
   const allocation = lookUp(allocations, uid);
   return allocation ? { allocation } : {};
 }
 
 /**
- * The inputs of the actors of new pods, in order of arrival. A pod that has terminated or is being deleted is only
- * terminated (C2, C5).
+ * Returns the inputs of the actors of new pods, in order of arrival. A pod that has terminated or is being deleted is
+ * only terminated (C2, C5).
  */
 export const newPodInputs = (context: NodeContext, uids?: readonly string[]): PodInput[] =>
   newPods(context, uids).map((pod, index) => {
@@ -175,18 +181,18 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     };
   });
 
-/** The pods that have an actor and are no longer wanted. */
+/** Returns the pods that have an actor and are no longer wanted. */
 export const unwanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Known[] =>
   uids.flatMap((uid) => {
     const known = lookUp(context.pods, uid);
     return known === undefined || known.ending || isWanted(context, uid) ? [] : [known];
   });
 
-/** The UIDs of terminating pods that a source wants again. */
+/** Returns the UIDs of terminating pods that a source wants again. */
 export const rewanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): string[] =>
   uids.filter((uid) => lookUp(context.pods, uid)?.ending === true && isWanted(context, uid));
 
-/** The wanted pods whose source has a different version than was last sent to their actors. */
+/** Returns the wanted pods of which the source has a different version than the one last sent to their actors. */
 export const edited = (
   context: NodeContext,
   uids: readonly string[] = Object.keys(context.pods),
@@ -198,7 +204,7 @@ export const edited = (
     return pod === undefined || pod === known.pod ? [] : [{ before: known.pod, pod }];
   });
 
-/** The events that update a pod's actor to a new version. Empty if nothing relevant has changed. */
+/** Returns the events that update a pod's actor to a new version. The list is empty if nothing relevant has changed. */
 export function updateEvents(before: Pod, pod: Pod, at: number): PodEvent[] {
   const changed = podUpdate(before, pod);
   const { metadata } = pod;

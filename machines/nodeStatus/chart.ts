@@ -1,4 +1,4 @@
-/** The node status, reported to the cluster on change and at regular intervals. */
+/** Reports the node status to the cluster on change and at regular intervals. */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -22,7 +22,7 @@ export type NodeStatusContext = NodeStatusInput & {
   readonly failure?: Failure | undefined;
 };
 
-/** Time for a starting node to become ready before it is reported as not ready. */
+/** Time in milliseconds for a starting node to become ready before it is reported as not ready. */
 const SETTLING_MS = 5_000;
 
 const toldIn = (event: object): PortTypes['putNodeStatus']['output']['events'] =>

@@ -1,4 +1,7 @@
-/** The activeDeadlineSeconds of a pod, or the time limit of its termination. Notifies the pod when the time is over. */
+/**
+ * Counts down the activeDeadlineSeconds of a pod, or the time limit of its termination. Notifies the pod when the time
+ * is over.
+ */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -9,7 +12,7 @@ import { NO_FAILURE } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 export interface ActiveDeadline {
-  /** Milliseconds since the epoch. */
+  /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
   /** Whether this is the time limit of the termination. */
   readonly ends: boolean;
@@ -21,7 +24,7 @@ export const activeDeadlineMachine = setup({
     context: {} as ActiveDeadline,
     events: {} as TimerEvent,
     meta: {} as StateMeta,
-    /** `byWallClock` marks a wait that ends when the clock shows the deadline, even if the clock is set. */
+    /** `byWallClock` marks a wait that ends when the wall clock reaches the deadline, even if the clock is set. */
     tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickTime: port('pickTime'), timer: timerPort() },
@@ -45,7 +48,7 @@ export const activeDeadlineMachine = setup({
       tags: 'working',
       always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }],
     },
-    // As in a kubelet (`pkg/kubelet/active_deadline.go`).
+    // The deadline counts as in a kubelet (`pkg/kubelet/active_deadline.go`).
     counting: {
       description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],

@@ -1,6 +1,6 @@
 /**
- * The numbers of a pod's containers by lifecycle, which the guards of its chart need after every event. A pod may have
- * a thousand containers, so that no guard may iterate over them. The census is derived from the previous one.
+ * Counts a pod's containers by lifecycle, because the guards of its chart need these numbers after every event. A pod
+ * may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -14,17 +14,17 @@ import type { PodContext } from './context.ts';
 type Lifecycles = PodContext['containers'];
 
 export interface Census {
-  /** Containers of the spec that have no actor. */
+  /** Number of containers in the spec that have no actor. */
   readonly withoutActor: number;
-  /** Init containers that have failed permanently. */
+  /** Number of init containers that have failed permanently. */
   readonly failedInits: number;
-  /** Regular containers of the spec that are neither `succeeded` nor `failed`. */
+  /** Number of regular containers in the spec that are neither `succeeded` nor `failed`. */
   readonly unfinishedRegulars: number;
-  /** Regular containers that have, or may get, a process. */
+  /** Number of regular containers that have, or may get, a process. */
   readonly activeRegulars: number;
-  /** All containers that have, or may get, a process. */
+  /** Number of containers that have, or may get, a process. */
   readonly active: number;
-  /** The names of the containers in a lifecycle, in no particular order. */
+  /** Returns the names of the containers in a lifecycle, in no particular order. */
   of(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
    * Iterates over the names of a list, in the order of the spec, from the first container on its way. Consecutive calls
@@ -85,7 +85,7 @@ class Count implements Census {
     return ON_ITS_WAY.some((lifecycle) => this.of(lifecycle).has(name));
   }
 
-  /** Restarts the iteration if a container before the first one on its way has come on its way. */
+  /** Restarts the iteration if a container before the first one on its way is now on its way. */
   #comeOnItsWay(name: string): void {
     const { names, count } = this.#passed;
     const next = names[count];
@@ -119,8 +119,8 @@ const isFinished = (lifecycle: ContainerLifecycle | undefined): boolean =>
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
 
 /**
- * The census of the latest lifecycles of each pod. It is updated in place when they change. Earlier lifecycles, which
- * only tests inspect, are counted on request.
+ * Censuses by the latest lifecycles of each pod. A census is updated in place when the lifecycles change. Earlier
+ * lifecycles, which only tests inspect, are counted on request.
  */
 const counts = new WeakMap<Lifecycles, Count>();
 
@@ -156,10 +156,10 @@ const namesByRole = memoize((spec: PodSpec) => {
   return names;
 });
 
-/** The names of the containers of a role, in the order of the spec. */
+/** Returns the names of the containers with a role, in spec order. */
 export const namesOf = (spec: PodSpec, role: ContainerRole): readonly string[] => namesByRole(spec)[role];
 
-/** The names of the init containers and sidecars, in the order of the spec. */
+/** Returns the names of the init containers and sidecars, in spec order. */
 export const initNamesOf = memoize((spec: PodSpec): readonly string[] =>
   containersOf(spec).flatMap(({ container, role }) => (isInit(role) ? [container.name] : [])),
 );
@@ -169,7 +169,7 @@ const positions = memoize(
     new Map(containersOf(spec).map(({ container }, index) => [container.name, index])),
 );
 
-/** Sorts names in the order of the spec and drops those that it does not contain. */
+/** Sorts names in spec order and drops those that the spec does not contain. */
 export function inOrderOf(spec: PodSpec, names: Iterable<string>): string[] {
   const position = positions(spec);
   return [...names]

@@ -1,4 +1,4 @@
-/** One pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
+/** Runs one pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
@@ -36,7 +36,7 @@ const chartSetup = podSetup
   .extend(terminatingImplementations)
   .extend({
     guards: {
-      /** The pod's phase at the API server is terminal already, as the node has reported. */
+      /** Whether the pod's phase at the API server is already terminal because the node has reported it. */
       isKnownToServer: ({ event }) => {
         assertEvent(event, 'pod.terminate');
         return event.termination.reason === 'EndedElsewhere';
@@ -95,7 +95,7 @@ const chartSetup = podSetup
         return { networkNotReady: event.networkNotReady };
       }),
       recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
-      /** Sends the containers that already have an actor a volume that came with an update. */
+      /** Sends a volume that came with an update to the containers that already have an actor. */
       shareVolume: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'volume.changed');
         if (event.lifecycle !== 'mounted') return;
@@ -107,7 +107,7 @@ const chartSetup = podSetup
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
         command(enqueue, context, [{ names: present, event: update }]);
       }),
-      /** Sends the new metadata to the volumes and containers that expose a part of it that has changed. */
+      /** Sends the new metadata to the volumes and containers that expose a changed part of it. */
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'pod.metadataChanged');
         const pod = { ...context.allocated, metadata: event.metadata };
@@ -120,14 +120,14 @@ const chartSetup = podSetup
         ]);
       }),
       /**
-       * Stops the actors of a broken pod, the last first. A final state would stop the first child first, and after
+       * Stops the actors of a broken pod, the last one first. A final state would stop the first child first, and after
        * each removal V8 rebuilds the remaining children as a hash table, which takes 2 ms for 1,000 of them.
        */
       dropActors: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
-      /** Objects that volumes or containers use, or miss, may have changed. */
+      /** Tells volumes and containers that objects which they use, or which are missing, may have changed. */
       forwardObjectChange: enqueueActions(({ context, enqueue }) => {
         command(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },

@@ -1,7 +1,7 @@
 /**
- * Commands of a pod to the actors of its containers and volumes. Each command costs some of the node's time, so that a
- * pod of a thousand containers sends its commands in batches, between which everything else on the node gets its turn.
- * An actor gets its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
+ * Sends a pod's commands to the actors of its containers and volumes. Each command costs some of the node's time, so a
+ * pod with a thousand containers sends its commands in batches, between which everything else on the node gets its
+ * turn. An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -73,7 +73,9 @@ export function sendBatch(enqueue: object, context: PodContext): void {
   if (remaining.length > 0) actions.spawnChild('pace', { id: 'pace' });
 }
 
-/** The type of `enqueue` depends on the other actions of a setup. In each setup of a pod it has these functions. */
+/**
+ * Casts `enqueue`, whose type depends on the other actions of a setup. In each setup of a pod it has these functions.
+ */
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
 function send(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
@@ -157,16 +159,13 @@ export function withoutCommandsTo(
   );
 }
 
-/**
- * Whether actors of containers that the runtime shows are yet to be spawned, so that the state of those containers is
- * unknown.
- */
+/** Whether containers in the runtime have yet to get an actor, in which case their state is unknown. */
 export const awaitsAdoption = ({ queued = [], observed }: PodContext): boolean =>
   observed.containers.length > 0 && queued.some(({ to, event }) => to === undefined && event.type === 'spawn');
 
 /**
- * Stops the actors of a terminated pod, the last first, because V8 removes the last property of an object in constant
- * time and rebuilds the object for any other.
+ * Stops the actors of a terminated pod, the last one first. V8 removes the last property of an object in constant time,
+ * but rebuilds the object to remove any other property.
  */
 export function stopActors(enqueue: object, context: PodContext): void {
   const [containers, volumes] = [Object.keys(context.containers).reverse(), Object.keys(context.volumes).reverse()];

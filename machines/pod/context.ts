@@ -1,4 +1,4 @@
-/** The context of a pod's actor and pure functions on it. The chart is in chart.ts. */
+/** Defines the context of a pod's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { memoize } from '../../base/memoize.ts';
@@ -25,7 +25,7 @@ import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** The runtime's objects of the pod, at the start of the actor and then after each update. */
+  /** The pod's objects in the runtime, initially those at the start of the actor. */
   readonly observed: ObservedPod;
   /** When the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly bornAt: number;
@@ -34,15 +34,15 @@ export interface PodInput {
   readonly crashLoop: BackOff;
   /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
-  /** Why the runtime has no network for pods. Undefined if it has. */
+  /** Why the runtime has no network for pods. Undefined if it has one. */
   readonly networkNotReady?: NetworkNotReady;
   /** Whether an earlier agent left, or may have left, logs of the pod. */
   readonly hasLogs?: boolean;
-  /** The allocation from before a restart of the agent, or from before the actor was rebuilt. */
+  /** The allocation from before a restart of the agent, or from before a rebuild of the actor. */
   readonly allocation?: Allocation;
   /** Probe results of the pod's containers from before a restart of the agent. */
   readonly probed?: readonly Probed[];
-  /** Terminated container statuses persisted by an earlier agent. The runtime may have lost the containers since. */
+  /** Terminated container statuses persisted by an earlier agent. The runtime may have lost these containers since. */
   readonly containerEnds?: ContainerEnds;
   /** Set for a pod that must terminate from the start, because no source wants it or because it had finished before. */
   readonly termination?: Termination;
@@ -76,54 +76,58 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly killUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
   /**
-   * Restart counts of containers whose runs the runtime has lost, including the run to come. They are dropped once the
-   * containers have actors, unless the pod has to terminate, because its last status is computed without those.
+   * Restart counts of containers whose runs the runtime has lost, including the next run. They are dropped once the
+   * containers have actors, unless the pod has to terminate, because its last status is computed without actors of
+   * containers.
    */
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
-  /** Commands to containers and volumes that are not sent yet, in order. Undefined if there are none. */
+  /** Commands to containers and volumes that have not been sent yet, in order. Undefined if there are none. */
   readonly queued?: readonly Command[] | undefined;
   /** The runtime's IDs of the containers, as reported by the containers' actors. */
   readonly containerIds: Readonly<Record<string, string>>;
-  /** The actual sizes of the containers at the runtime, as reported by their actors. */
+  /** The actual sizes of the containers in the runtime, as reported by their actors. */
   readonly sizes: Readonly<Record<string, ContainerSize>>;
-  /** The version of the pod whose limits its cgroup has. Undefined if unknown. */
+  /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly fitted?: Pod | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The attempt of the present sandbox or of the one to be created next. */
+  /** The attempt of the current sandbox or, if none exists, of the next one. */
   readonly attempt: number;
-  /** Sandboxes that are lost and have yet to be stopped. */
+  /** Lost sandboxes that have yet to be stopped. */
   readonly stale: readonly string[];
-  /** The sandboxes stopped during termination. Undefined before. */
+  /** The sandboxes that were stopped during the termination. Undefined before the termination. */
   readonly stopped?: readonly string[];
   /**
    * Number of times that sandboxes could not be removed because the runtime had lost track of a container. Undefined if
    * never.
    */
   readonly lostTasks?: number;
-  /** The init and ephemeral containers that have had their turn in the present sandbox. */
+  /** The init and ephemeral containers that have had their turn in the current sandbox. */
   readonly turnsTaken: readonly string[];
-  /** The containers to be launched in the present round, in order (C9). */
+  /** The containers to be launched in the current round, in order (C9). */
   readonly round: readonly string[];
   /**
-   * Whether all containers are being stopped in order to restart in the present sandbox (C5), also while the sandbox is
-   * being verified.
+   * Whether all containers are being stopped in order to restart in the current sandbox (C5), including while the
+   * sandbox is being verified.
    */
   readonly restartsAll?: boolean | undefined;
-  /** Whether all init containers have completed for the present sandbox. */
+  /** Whether all init containers have completed for the current sandbox. */
   readonly initialized: boolean;
   /** The sidecars whose turn to stop has come (C11). */
   readonly released: readonly string[];
   /** When the last container terminated, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
-  /** Whether a source wants the pod again, so that it restarts once this actor is done. */
+  /** Whether a source wants the pod again. If so, the pod restarts once this actor is done. */
   readonly isRewanted?: boolean;
   readonly refused?: Refusal | undefined;
   /** Why the node does not admit the update that the source wants. */
   readonly unadmitted?: Refusal | undefined;
-  /** The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, also of an earlier agent. */
+  /**
+   * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, even if an earlier agent
+   * recorded it.
+   */
   readonly pendingResize?: PendingResize | undefined;
   /** The resize that was admitted last, also by an earlier agent. Undefined if none was admitted. */
   readonly resize?: AdmittedResize | undefined;
@@ -157,14 +161,14 @@ interface SpawnVolumes extends Omit<VolumeInput, 'name'> {
   readonly type: 'spawn';
 }
 
-/** Stops the actors, which have nothing left to do. */
+/** Stops the actors, which have no work left. */
 interface StopActors {
   readonly type: 'stop';
 }
 
 export interface PendingResize {
   readonly reason: string;
-  /** Generation of the pod that requested the resources. 0 for a pod without one. */
+  /** Generation of the pod that requested the resources. 0 if the pod has none. */
   readonly generation: number;
   /** The requested resources. Undefined if an earlier agent has refused them. */
   readonly resources?: PodResources | undefined;
@@ -178,8 +182,8 @@ interface AdmittedResize {
 }
 
 /**
- * Returns what an earlier agent reported about a resize, as the API server has it, so that no event about it is sent
- * again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ * Returns what an earlier agent reported about a resize, read from the API server's status, so that no event about it
+ * is sent again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
   const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending');
@@ -222,16 +226,16 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 }
 
 /**
- * Returns the startTime that the pod's source has, in milliseconds since the epoch. Undefined if it has none. An active
- * deadline counts from this time, whatever the runtime has lost since (`pastActiveDeadline` in
- * `pkg/kubelet/active_deadline.go`).
+ * Returns the startTime in the status at the pod's source, in milliseconds since the epoch, or undefined if the status
+ * has none. An active deadline counts from this time, even if the runtime has lost containers since
+ * (`pastActiveDeadline` in `pkg/kubelet/active_deadline.go`).
  */
 function reportedStart({ status }: Pod): number | undefined {
   return status?.startTime === undefined ? undefined : Date.parse(status.startTime);
 }
 
 /**
- * Returns the names of the containers whose latest runs the runtime may have lost, because it shows none of them, or
+ * Returns the names of the containers whose latest runs the runtime may have lost. It has either no run of them, or
  * only runs in a sandbox that is not ready.
  */
 export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
@@ -242,8 +246,8 @@ export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
 }
 
 /**
- * Returns the restart counts, including the run to come, that follow from the last reported status for containers whose
- * runs the runtime may have lost (C13). A reported restart count never decreases, whatever the logs still show
+ * Returns the restart counts, including the next run, that follow from the last reported status for containers whose
+ * runs the runtime may have lost (C13). A reported restart count never decreases, regardless of the remaining logs
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedRestarts(
@@ -254,12 +258,12 @@ function reportedRestarts(
   if (status === undefined || restored !== undefined) return undefined;
   const forgotten = new Set(forgottenContainers(pod, observed));
   const reported = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
-  // A container without an ID never ran, although it has a terminated state if its pod has terminated.
+  // A container without an ID never ran, even though it has a terminated state if its pod has terminated.
   const ran = reported.filter(({ name, containerID }) => containerID !== undefined && forgotten.has(name));
   return ran.length === 0 ? undefined : Object.fromEntries(ran.map((each) => [each.name, each.restartCount + 1]));
 }
 
-/** Merges two records of restart counts. The higher count of a container wins. */
+/** Merges two records of restart counts. For each container, the higher count wins. */
 export function mergedRestarts(
   one: PodContext['restarts'] = {},
   other: PodContext['restarts'] = {},
@@ -284,8 +288,8 @@ export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
 };
 
 /**
- * The number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs them after every
- * event.
+ * Returns the number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs them after
+ * every event.
  */
 const volumeCounts = memoize((volumes: PodContext['volumes']) => {
   const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
@@ -304,7 +308,7 @@ const runsByName = memoize(
     Map.groupBy(observed.containers, ({ name }) => name),
 );
 
-/** The runs of a container at the runtime, in the runtime's order. */
+/** Returns the runs of a container in the runtime, in the runtime's order. */
 export const runsOf = (observed: ObservedPod, name: string): readonly ObservedContainer[] =>
   runsByName(observed).get(name) ?? [];
 
@@ -312,9 +316,9 @@ export const runsOf = (observed: ObservedPod, name: string): readonly ObservedCo
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**
- * Returns the runtime's runs of a container: a running one first, then the newest. If the pod had terminated (C2), runs
- * without a process are included only up to the run in the terminal status, and none if the runtime has lost that run,
- * because earlier runs do not explain the status.
+ * Returns the runs of a container in the runtime: a running one first, then the newest. If the pod had terminated (C2),
+ * runs without a process are included only up to the run in the terminal status, and none if the runtime has lost that
+ * run, because earlier runs do not explain the status.
  */
 export function knownRuns({ observed, restored }: PodContext, name: string): readonly ObservedContainer[] {
   const shown = runsOf(observed, name);
@@ -325,7 +329,7 @@ export function knownRuns({ observed, restored }: PodContext, name: string): rea
   return upToEnd.some(({ attempt }) => attempt === restarts) ? upToEnd : [];
 }
 
-/** Updates one container of the observed pod. */
+/** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const known = observed.containers.find(({ id }) => id === container.id);
   // A container's status does not name its sandbox, but the list did.
@@ -337,7 +341,7 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
   };
 }
 
-/** Returns the containers that the runtime or their actors had reported and that the runtime no longer shows. */
+/** Returns the containers that the runtime or their actors had reported and that the runtime no longer has. */
 export function vanished({ observed, containerIds }: PodContext, shown: ObservedPod): { name: string; id: string }[] {
   const reported = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
   const known = new Map([...observed.containers, ...reported].map(({ name, id }) => [id, { name, id }]));
@@ -345,7 +349,7 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   return [...known.values()];
 }
 
-/** Returns the restart counts of containers without an actor whose latest run the runtime no longer shows. */
+/** Returns the restart counts of containers without an actor whose latest run the runtime no longer has. */
 export function rememberedRestarts(context: PodContext, shown: ObservedPod): PodContext['restarts'] {
   const { containers, observed, restarts } = context;
   const ids = new Set(shown.containers.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** The pod's details in the actor tree. */
+/** Collects the pod's details for the actor tree. */
 import type { ActorRefFrom } from 'xstate';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -19,7 +19,7 @@ export function facts({ snapshot }: SeenPod): ReportedDetails {
     name: allocated.metadata.name,
     facts: updateNotes(snapshot),
     ...(refused ? { refused } : {}),
-    // A pod that completed was not terminated by anybody.
+    // A pod that completed was not terminated by a command.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     waits: snapshot.hasTag('active') ? waitsInLine(snapshot) : {},
   };
@@ -33,7 +33,7 @@ function updateNotes(snapshot: SeenPod['snapshot']): string[] {
 
 const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });
 
-/** The launchable containers, and the container that each of them waits for (C9). */
+/** Returns the launchable containers, each with the container that it waits for (C9). */
 function waitsInLine({ context, children }: SeenPod['snapshot']): Readonly<Record<string, string>> {
   const containers = childrenOf<ActorRefFrom<typeof containerMachine>>({ children }, 'container/');
   const heldUp = blockedBy(context);

@@ -1,7 +1,7 @@
 /**
  * Launches the containers of a pod one at a time, including postStart hooks (C9), in rounds that correspond to the
- * syncs of a kubelet. A round contains the containers that are on their way when it starts. Containers that come later,
- * for example after a restart, belong to the next round.
+ * syncs of a kubelet. A round contains the containers that are on their way when the round starts. Containers that are
+ * on their way later, e.g. after a restart, belong to the next round.
  */
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
@@ -9,7 +9,8 @@ import { censusOf, inOrderOf, isOnItsWay, namesOf, ON_ITS_WAY } from './census.t
 import type { PodContext } from './context.ts';
 
 /**
- * Whether a pod gives a container its turn in its rounds. Ephemeral containers do not wait for the hooks of the others.
+ * Whether a pod gives a container a turn in its rounds. Ephemeral containers do not wait for the hooks of other
+ * containers.
  */
 const hasTurn = ({ initialized, turnsTaken }: PodContext, name: string): boolean =>
   initialized || turnsTaken.includes(name);
@@ -21,8 +22,8 @@ const launching = (context: PodContext): string | undefined =>
   inOrderOf(context.allocated.spec, censusOf(context).of('launching')).find((name) => !isEphemeral(context, name));
 
 /**
- * The first container that is still to be launched in the present round. A failure defers its container to a later
- * round.
+ * Returns the first container that has yet to be launched in the current round. A failure defers its container to a
+ * later round.
  */
 function nextOfRound(context: PodContext): string | undefined {
   for (const name of censusOf(context).fromFirstOnItsWay(context.round)) {
@@ -41,11 +42,11 @@ function hasNewRound(context: PodContext): boolean {
   return false;
 }
 
-/** Whether a container of the spec is launched in the order of the spec. */
+/** Whether a container in the spec is launched in spec order. */
 const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
   containerNamed(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
 
-/** The containers that a round starting now would launch, in the order of the spec. */
+/** Returns the containers that a round starting now would launch, in spec order. */
 export function newRound(context: PodContext): string[] {
   const census = censusOf(context);
   const names = ON_ITS_WAY.flatMap((lifecycle) => [...census.of(lifecycle)]);
@@ -53,11 +54,11 @@ export function newRound(context: PodContext): string[] {
   return inOrderOf(context.allocated.spec, due);
 }
 
-/** Whether all containers of the present round have been launched or have failed, and others wait. */
+/** Whether all containers of the current round have been launched or have failed, and other containers wait. */
 export const isRoundOver = (context: PodContext): boolean =>
   nextOfRound(context) === undefined && launching(context) === undefined && hasNewRound(context);
 
-/** The container to launch now: the first of its round, once its image is present. */
+/** Returns the container to launch now: the first one of the round, once its image is present. */
 export function nextLaunch(context: PodContext): string | undefined {
   const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
   const ephemeral = namesOf(context.allocated.spec, 'ephemeral').find(isReady);
@@ -66,5 +67,5 @@ export function nextLaunch(context: PodContext): string | undefined {
   return first !== undefined && isReady(first) && launching(context) === undefined ? first : undefined;
 }
 
-/** The container that the launchable containers wait for, if any. */
+/** Returns the container that the launchable containers wait for, if any. */
 export const blockedBy = (context: PodContext): string | undefined => launching(context) ?? nextOfRound(context);

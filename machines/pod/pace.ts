@@ -1,4 +1,4 @@
-/** Lets the rest of the node have its turn before a pod sends the next batch of commands. */
+/** Gives the rest of the node its turn before a pod sends the next batch of commands. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';

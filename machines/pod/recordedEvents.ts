@@ -1,4 +1,4 @@
-/** Events of pods, with the kubelet's reasons and messages. */
+/** Builds the events about pods, with the kubelet's reasons and messages. */
 
 import { assertEvent } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -11,7 +11,7 @@ import { failureEvent } from '../shared/failureEvents.ts';
 export const directoryFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
 
-/** Failures of the sandbox and the cgroup already have the kubelet's wording. */
+/** Returns the event about a failure. Failures of the sandbox and the cgroup already have the kubelet's wording. */
 export const asFailed = (failure: Failure): EventMessage[] => failureEvent(failure, failure.reason, failure.message);
 
 export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
@@ -19,7 +19,7 @@ export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
 
 export const refusal = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
 
-/** Terminations that the node or the cluster initiated have a message. */
+/** Records the message of a termination. Only terminations that the node or the cluster initiated have one. */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,
   params: ({ event }: { event: PodEvent }): EventMessage[] => {
@@ -29,7 +29,7 @@ export const recordTerminationEvent = {
   },
 };
 
-/** Recorded when a preempted pod takes too long to terminate. */
+/** Records that a preempted pod takes too long to terminate. */
 export const recordExceededGraceEvent = {
   type: 'recordEvent' as const,
   params: warning('ExceededGracePeriod', 'Container runtime did not kill the pod within specified grace period.'),

@@ -1,4 +1,6 @@
-/** The remaining work of a pod's resize: first its containers, then its own cgroup. The chart is in chart.ts. */
+/**
+ * Determines the remaining work of a pod's resize: first its containers, then its own cgroup. The chart is in chart.ts.
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
@@ -17,7 +19,10 @@ import {
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { PodContext } from './context.ts';
 
-/** Returns the version of the pod to request admission for. If the pod cannot be resized, it retains its resources. */
+/**
+ * Returns the version of the pod for which to request admission. If the pod cannot be resized, that version has the
+ * pod's current resources.
+ */
 export function wish(
   { allocated, limitedSwap }: Pick<PodContext, 'allocated' | 'limitedSwap'>,
   desired: Pod,
@@ -29,7 +34,8 @@ export function wish(
 
 /**
  * Looks up the persisted size that each container had when the previous agent stopped. The resources of the pod may be
- * different by now if its manifest was edited meanwhile. Undefined for a container of which nothing was persisted.
+ * different by now if its manifest was edited meanwhile. The result is undefined for a container without a persisted
+ * size.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
@@ -43,12 +49,13 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 }
 
 /**
- * The last admitted resources and the actual sizes of the containers, from which a replacement of this actor continues.
+ * Returns the last admitted resources and the actual sizes of the containers, from which a replacement of this actor
+ * continues.
  */
 export const presentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
-/** Whether a container that has a process has a different size than the admitted one. */
+/** Whether a container that has a process has a size other than the admitted one. */
 const hasContainerWithWrongSize = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
@@ -68,7 +75,7 @@ export const isCgroupOutdated = ({ fitted, allocated }: PodContext): boolean =>
   fitted?.spec !== allocated.spec &&
   (fitted === undefined || !hasSameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
-/** Whether the pod's cgroup can be resized, because all containers have their sizes. */
+/** Whether the pod's cgroup can be resized, because all containers have the admitted sizes. */
 export const mustResizeCgroup = (context: PodContext): boolean =>
   isCgroupOutdated(context) && !hasContainerWithWrongSize(context);
 

@@ -1,15 +1,15 @@
 /**
  * Detects, after a restart of the agent, a restart of all containers in place (C5). A kubelet removes all containers
- * before it starts any, the one whose exit caused the restart last (`getContainersToReset` in
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so that this exit never exists beside newer containers. Here the
- * containers are retained for their logs, so that newer containers show that the exit has been handled.
+ * before it starts any, and the one whose exit caused the restart last (`getContainersToReset` in
+ * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so that exit never exists beside newer containers. Here the
+ * containers are retained for their logs, and the existence of newer containers proves that the exit has been handled.
  */
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import { restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
 
-/** The last run of each container that restarts with its pod, if the runtime has any. */
+/** Returns the last run of each container that restarts with its pod, if the runtime has any. */
 function lastRuns({ allocated, observed }: PodContext) {
   return containersOf(allocated.spec).flatMap(({ container, role }) => {
     const [shown] = runsOf(observed, container.name);
@@ -23,7 +23,10 @@ export const exitThatRestartsAll = (context: PodContext): ObservedContainer | un
     ({ container, shown: { exitCode } }) => exitCode !== undefined && restartsAll(container, exitCode),
   )?.shown;
 
-/** Returns that exit, the last runs created before it, and whether any container was created after it. */
+/**
+ * Returns the exit that restarts all containers, the last runs created before it, and whether any container was created
+ * after it.
+ */
 function restartOfAll(context: PodContext) {
   const runs = lastRuns(context);
   const cause = exitThatRestartsAll(context);
@@ -37,8 +40,8 @@ function restartOfAll(context: PodContext) {
 }
 
 /**
- * The containers that were created before an exit that restarts all, and that have to be reset. Empty while any of them
- * may be running.
+ * Returns the containers that have to be reset, because they were created before an exit that restarts all. Returns an
+ * empty list while any of them may be running.
  */
 export function beforeRestartOfAll(context: PodContext): string[] {
   const { cause, before, isHandled } = restartOfAll(context) ?? { before: [] };
@@ -47,8 +50,8 @@ export function beforeRestartOfAll(context: PodContext): string[] {
 }
 
 /**
- * The containers that an exit restarts that has not been handled, in a sandbox that has to be replaced. Some may still
- * be running and are stopped at once.
+ * Returns the containers to be restarted because of an exit that has not been handled yet, in a sandbox that has to be
+ * replaced. Some of them may still be running and are stopped at once.
  */
 export function stoppedByRestartOfAll(context: PodContext): string[] {
   const { before, isHandled } = restartOfAll(context) ?? { before: [] };

@@ -1,4 +1,4 @@
-/** Decisions about the pod's sandboxes at the runtime (C8), and about those of another agent. */
+/** Makes decisions about the pod's sandboxes in the runtime (C8), and about those of another agent. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -12,14 +12,16 @@ import { mayRun, type PodContext, runsOf } from './context.ts';
 import { exitThatRestartsAll } from './restartedAll.ts';
 import { staysAfterwards } from './termination.ts';
 
-/** Decides about the sandbox from the runtime's state when the actor starts (C8). */
+/** Decides about the sandbox based on the runtime's state when the actor starts (C8). */
 export const decideSandbox = (context: PodContext) => {
   const { allocated: pod, observed } = context;
   const restartsAll = exitThatRestartsAll(context) !== undefined;
   return sandboxDecision({ pod, observed, hasContainersToStart: hasSomethingToStart(pod, observed), restartsAll });
 };
 
-/** Whether no container of the pod runs or will run, so that its admitted resources are about to be released (C9). */
+/**
+ * Whether no container of the pod runs or will run, in which case its admitted resources are about to be released (C9).
+ */
 export function isOver(context: PodContext): boolean {
   if (decideSandbox(context) === 'none') return true;
   const { allocated: pod, observed } = context;
@@ -27,7 +29,7 @@ export function isOver(context: PodContext): boolean {
   return !hasSomethingToStart(pod, observed) && exitThatRestartsAll(context) === undefined;
 }
 
-/** Whether the runtime shows a sandbox that the pod can use, containing containers that this agent has not created. */
+/** Whether the runtime has a sandbox that the pod can use and that contains containers unknown to this agent. */
 export const showsUnknownContainers = (context: PodContext): boolean => {
   const { sandboxes, containers } = context.observed;
   const [newest] = sandboxes;
@@ -35,7 +37,7 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
   return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newest.id);
 };
 
-/** Why an inspected sandbox is unusable for the pod: its readiness, network mode or addresses (C8). */
+/** Returns why an inspected sandbox is unusable for the pod: its readiness, network mode or addresses (C8). */
 function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
   const decision = sandboxDecision({ pod, observed, hasContainersToStart: true });
@@ -44,7 +46,7 @@ function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): strin
 
 export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
 
-/** An unusable new sandbox counts as a failed attempt with the usual back-off (C8). */
+/** Returns the failure for an unusable new sandbox, which counts as a failed attempt with the usual back-off (C8). */
 export const unfit = (
   context: PodContext,
   sandbox: PortTypes['runSandbox']['output'],
@@ -65,8 +67,8 @@ export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext)
   (Object.keys(containerIds).length > 0 || observed.containers.length > 0);
 
 /**
- * Whether any regular container has yet to run, or would run again after its last exit. A running one dies with its
- * sandbox. Init containers and sidecars run only for the sake of regular containers.
+ * Whether any regular container has yet to run, or would run again after its last exit. A running container dies with
+ * its sandbox. Init containers and sidecars run only for the sake of regular containers.
  */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
@@ -78,11 +80,14 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
 const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
-/** The new ID of a sandbox that the runtime no longer shows under its known ID. Undefined if its ID has not changed. */
+/**
+ * Returns the new ID of a sandbox that the runtime no longer has under its known ID, or undefined if its ID has not
+ * changed.
+ */
 const otherIdOf = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
   sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => hasChangedId(known, shown))?.id;
 
-/** Updates the IDs of the pod's sandboxes if the runtime shows them under new IDs. */
+/** Updates the IDs of the pod's sandboxes if the runtime reports them under new IDs. */
 export function knownAgain(
   { sandbox, stale, stopped, observed, termination }: PodContext,
   shown: ObservedPod,
@@ -95,8 +100,8 @@ export function knownAgain(
   );
   if (ids.size === 0) return {};
   const now = (id: string): string => ids.get(id) ?? id;
-  // A ready sandbox was not stopped under its former ID, and a sandbox that is to be removed has to be listed under its
-  // new ID.
+  // A ready sandbox cannot have been stopped under its former ID. A sandbox that is to be removed has to be recorded
+  // under its new ID.
   const hasStopped = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
   return {
     ...(sandbox ? { sandbox: { ...sandbox, id: now(sandbox.id) } } : {}),
@@ -121,34 +126,34 @@ const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
   shown.id === context.sandbox?.id && !fits(context, shown);
 
 /**
- * Whether an inspection shows that the pod can continue in its sandbox. A list without it is older and does not prove
- * that there is another.
+ * Whether an inspection shows that the pod can continue in its sandbox. A list that does not contain the sandbox is
+ * older, and does not prove that another sandbox exists.
  */
 export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
   const ready = readySandboxes(context.observed);
   return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
 }
 
-/** The attempt after that of the latest sandbox (C8). */
+/** Returns the attempt after that of the latest sandbox (C8). */
 export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
   const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
   return known.length === 0 ? attempt : Math.max(...known) + 1;
 };
 
-/** Every sandbox of the pod that may exist at the runtime. */
+/** Returns every sandbox of the pod that may exist in the runtime. */
 export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
   ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
 ];
 
-/** Whether the runtime shows a sandbox that did not exist when those of the terminating pod were stopped. */
+/** Whether the runtime has a sandbox that did not exist when the sandboxes of the terminating pod were stopped. */
 export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
   stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
 
-/** Whether another agent has a sandbox of the pod and this one has no ready sandbox. */
+/** Whether another agent has a sandbox of the pod while this agent has no ready one. */
 export const isRunByOthers = ({ observed }: PodContext): boolean =>
   (observed.others ?? []).length > 0 && readySandboxes(observed).length === 0;
 
-/** Names the agent whose sandbox the pod waits for. */
+/** Returns a failure that names the agent whose sandbox the pod waits for. */
 export function othersFailure({ observed: { others = [] }, bornAt: at }: PodContext): Failure {
   const [owner = ''] = others.flatMap((sandbox) => sandbox.owner ?? []);
   return { reason: 'FailedCreatePodSandBox', message: foreignSandboxReason(owner), at };

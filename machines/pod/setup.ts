@@ -1,4 +1,4 @@
-/** Types, ports, guards and actions that several regions of the pod's chart share. */
+/** Defines types, ports, guards and actions that several regions of the pod's chart share. */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { sameValue } from '../../base/sameValue.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
@@ -47,10 +47,10 @@ export interface PodArgs {
   readonly event: PodEvent;
 }
 
-/** Actions of an admitted update, in a pod whose volumes have actors. */
+/** Actions for an admitted update in a pod whose volumes have actors. */
 export const admittedUpdateActions = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
 
-/** Requests the admission of the pod's present version. */
+/** Returns a request for admission of the pod's current version. */
 export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
   type: 'admission.request',
   uid: context.asked.metadata.uid,
@@ -70,7 +70,7 @@ export type PodTag =
   | 'ofOthers'
   /** The pod's history under an earlier agent is being determined. */
   | 'recalling'
-  /** Prerequisites of its containers are still missing or unknown. */
+  /** Prerequisites of the containers are still missing or unknown. */
   | 'settingUp'
   | 'admitting'
   | 'preparing'
@@ -78,11 +78,11 @@ export type PodTag =
   | 'withoutContainers'
   | 'active'
   | 'inGrace'
-  /** The pod no longer runs, and never will again. */
+  /** The pod is not running and will never run again. */
   | 'ended'
-  /** The pod's volumes and cgroup are gone as well. */
+  /** The pod's volumes and cgroup have been removed as well. */
   | 'reclaimed'
-  /** Nothing is left of the pod except its actors. */
+  /** Everything of the pod except its actors has been removed. */
   | 'stoppingActors'
   | 'terminated';
 
@@ -146,7 +146,7 @@ export const podSetup = setup({
       assertEvent(event, 'pod.update');
       return wish(context, event.pod);
     }),
-    /** Metadata that others read has changed. No decision depends on it. */
+    /** Records changed metadata. Other components read it, but no decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
       assertEvent(event, 'pod.metadataChanged');
       const { metadata } = event;
@@ -184,23 +184,23 @@ export const podSetup = setup({
       initialized: false,
       containers: resetInits(context),
     })),
-    /** All containers have run that ever will. */
+    /** Marks the pod as initialized if any regular container has run, because no more containers will start. */
     recordPastInitialization: assign(({ context }) => ({ initialized: hasBegun(context) })),
     /**
-     * Sends each volume the present pod. A failed volume is retried with its new definition, and one that exposes pod
-     * fields is updated.
+     * Sends the current pod to each volume. A failed volume is retried with its new definition, and a volume that
+     * exposes pod fields is updated.
      */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.volumes);
       command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.update', pod: context.allocated } }]);
     }),
     /**
-     * Spawns an actor for each volume of the spec that has none, to be mounted or, if the pod has terminated, to be
-     * unmounted.
+     * Spawns an actor for each volume in the spec that has none. The actor mounts the volume or, if the pod has
+     * terminated, unmounts it.
      */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
       const { allocated: pod, ticket, termination } = context;
-      // The removal of a pod finds the volumes of an earlier agent on disk.
+      // The removal of a pod finds an earlier agent's volumes on disk.
       if (termination !== undefined && !staysAfterwards(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const names = (pod.spec.volumes ?? []).map(({ name }) => name);
@@ -210,7 +210,7 @@ export const podSetup = setup({
       const event = { type: 'spawn' as const, pod, ticket, isLeft: termination !== undefined, isInUse };
       command(enqueue, context, [{ to: 'volumes', names: missing, event }]);
     }),
-    /** Spawns an actor for each container of the spec that has none. */
+    /** Spawns an actor for each container in the spec that has none. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
       const { allocated, restarts, termination } = context;
       const missing = containersOf(allocated.spec)
@@ -243,8 +243,8 @@ export const podSetup = setup({
       command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
-     * Stops what runs in the sandbox. If an inspection shows that the sandbox is still ready, hooks and grace periods
-     * apply.
+     * Stops the containers in the sandbox. Hooks and grace periods apply only if an inspection has shown that the
+     * sandbox is still ready.
      */
     revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
       const still = sandbox?.state === 'ready' ? { still: sandbox } : {};
@@ -252,8 +252,8 @@ export const podSetup = setup({
       command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
-     * Distributes a full observation of the pod. Known containers that it does not contain are reported to their actors
-     * as absent.
+     * Distributes a full observation of the pod. If a known container is missing from it, its actor is told that the
+     * container is absent.
      */
     observe: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podObserved');

@@ -1,6 +1,6 @@
 /**
- * The order in which the containers of a pod start: init containers and sidecars one after the other, then the regular
- * ones (C3, C4).
+ * Determines the order in which the containers of a pod start: init containers and sidecars sequentially, then the
+ * regular containers (C3, C4).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -15,24 +15,26 @@ const ephemeralNames = ({ allocated }: PodContext): readonly string[] => namesOf
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
   containerNamed(allocated.spec, name)?.role;
 
-/** The names of all containers except those of certain roles, in the order of the spec. */
+/** Returns the names of all containers except those with certain roles, in spec order. */
 const namesBut = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>
   containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
 /**
- * The containers that start first in a sandbox: the first init container or, without init containers, all regular ones.
+ * Returns the containers that start first in a sandbox: the first init container or, without init containers, all
+ * regular ones.
  */
 export const firstTurn = (context: PodContext): readonly string[] => {
   const inits = initNames(context);
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
-/** The sidecars and regular containers that have an actor. */
+/** Returns the sidecars and regular containers that have an actor. */
 export const afterInits = (context: PodContext): string[] =>
   namesBut(context, 'init', 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
 /**
- * The lifecycles of a pod's containers after some of them got their turn. Their actors report their own progress later.
+ * Returns the lifecycles of a pod's containers after some of them got their turn. The actors report their own progress
+ * later.
  */
 export function onTheirWay(context: PodContext, names: readonly string[]): PodContext['containers'] {
   const pending = names.filter((name) => lookUp(context.containers, name) === 'pending');
@@ -40,9 +42,9 @@ export function onTheirWay(context: PodContext, names: readonly string[]): PodCo
 }
 
 /**
- * Whether the init container that had the latest turn has done its part: a sidecar by running, another by succeeding
- * (C3). Earlier ones had done theirs, so that a sidecar that has started once and is in back-off now blocks no
- * container (C4).
+ * Whether the init container that had the latest turn is done: a sidecar by running, any other init container by
+ * succeeding (C3). Earlier ones were done before it, so a sidecar that has started once and is now in back-off blocks
+ * no container (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
   const last = initNames(context).findLast((name) => context.turnsTaken.includes(name));
@@ -55,7 +57,7 @@ export function hasTurnPassed(context: PodContext): boolean {
 export const isLastTurn = (context: PodContext): boolean =>
   initNames(context).every((name) => context.turnsTaken.includes(name));
 
-/** The containers' lifecycles in a new sandbox. Completed init containers have to run again (C3). */
+/** Returns the containers' lifecycles in a new sandbox. Completed init containers have to run again (C3). */
 export function resetInits(context: PodContext): PodContext['containers'] {
   const again = initNames(context).filter((name) => lookUp(context.containers, name) === 'succeeded');
   return withLifecycles(context, new Map(again.map((name) => [name, 'pending' as const])));
@@ -65,8 +67,9 @@ export function resetInits(context: PodContext): PodContext['containers'] {
 const hasInitFailed = (context: PodContext): boolean => censusOf(context).failedInits > 0;
 
 /**
- * Whether a regular container was already created in this sandbox, so that its init containers had completed (C3). One
- * created before an init container does not count, because the init containers then run again before it.
+ * Whether a regular container was already created in this sandbox, which proves that the init containers had completed
+ * (C3). A regular container created before an init container does not count, because the init containers then run again
+ * before it.
  */
 export function wasInitialized(context: PodContext): boolean {
   const lastMade = (role: ContainerRole) =>
@@ -79,16 +82,17 @@ export function wasInitialized(context: PodContext): boolean {
 }
 
 /**
- * Whether any regular container was ever created, as far as the runtime shows, so that its init containers had
+ * Whether the runtime shows that any regular container was ever created, which proves that the init containers had
  * completed.
  */
 export const hasBegun = (context: PodContext): boolean =>
   regularNames(context).some((name) => runsOf(context.observed, name).length > 0);
 
 /**
- * Returns the init containers that have had their turn in the present sandbox, derived from the containers that exist
- * there. These are all up to the last one created, because each had done its part before the next one's turn (C4). One
- * created before an init container in front of it does not count, because then they all run again.
+ * Returns the init containers that have had their turn in the current sandbox, derived from the containers that exist
+ * there. These are all init containers up to the last one created, because each was done before the next one got its
+ * turn (C4). An init container created before one that precedes it in the spec does not count, because in that case
+ * they all run again.
  */
 export function earlierTurns(context: PodContext): string[] {
   const inits = initNames(context);
@@ -100,7 +104,7 @@ export function earlierTurns(context: PodContext): string[] {
   return inits.slice(0, last + 1);
 }
 
-/** When the newest container of this name was created in the present sandbox. -1 if there is none. */
+/** Returns when the newest container with this name was created in the current sandbox, or -1 if there is none. */
 const newestCreatedAt = ({ observed, sandbox }: PodContext, name: string): number =>
   Math.max(
     -1,
@@ -109,23 +113,23 @@ const newestCreatedAt = ({ observed, sandbox }: PodContext, name: string): numbe
       .map(({ createdAt }) => createdAt),
   );
 
-/** The init container whose turn is next. Undefined if there is none, or if it has no actor yet. */
+/** Returns the init container whose turn is next, or undefined if there is none or if it has no actor yet. */
 export function nextInit(context: PodContext): string | undefined {
   const name = initNames(context).find((each) => !context.turnsTaken.includes(each));
   return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
-/** The ephemeral containers to start in the present sandbox. Only those that have an actor are returned. */
+/** Returns the ephemeral containers to start in the current sandbox. Includes only those that have an actor. */
 export const newEphemeral = (context: PodContext): string[] =>
   ephemeralNames(context).filter(
     (name) => Object.hasOwn(context.containers, name) && !context.turnsTaken.includes(name),
   );
 
-/** The ephemeral containers that had their turn. They are exempt from a restart of all containers. */
+/** Returns the ephemeral containers that had their turn. They are exempt from a restart of all containers. */
 export const ephemeralTurnsGiven = (context: PodContext): string[] =>
   context.turnsTaken.filter((name) => roleOf(context, name) === 'ephemeral');
 
-/** The containers that restart with their pod, which are all but the ephemeral ones. */
+/** Returns the containers that restart with their pod, which are all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>
   namesBut(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
@@ -136,8 +140,8 @@ export const isAllReset = (context: PodContext): boolean =>
   );
 
 /**
- * Whether all regular containers have completed and none will run again (C9). One that an update stopped may be wanted
- * again.
+ * Whether all regular containers have completed and none will run again (C9). A container that was stopped by an update
+ * may be wanted again.
  */
 const hasNothingLeft = (context: PodContext): boolean => censusOf(context).unfinishedRegulars === 0;
 

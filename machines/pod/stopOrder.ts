@@ -1,6 +1,6 @@
 /**
- * The order in which the containers of a pod stop: sidecars wait for the regular containers and then stop in reverse
- * order (C11).
+ * Determines the order in which the containers of a pod stop: sidecars wait for the regular containers and then stop in
+ * reverse order (C11).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -15,7 +15,9 @@ export const hasNoProcess = (context: PodContext): boolean => censusOf(context).
 const isSidecar = ({ allocated }: PodContext, name: string): boolean =>
   containerNamed(allocated.spec, name)?.role === 'sidecar';
 
-/** The sidecar whose turn to stop has come and that has not been released yet. Undefined if there is none. */
+/**
+ * Returns the sidecar whose turn to stop has come and that has not been released yet, or undefined if there is none.
+ */
 export function nextToStop(context: PodContext): string | undefined {
   if (censusOf(context).activeRegulars > 0) return undefined;
   const last = namesOf(context.allocated.spec, 'sidecar').findLast(
@@ -24,7 +26,7 @@ export function nextToStop(context: PodContext): string | undefined {
   return last === undefined || context.released.includes(last) ? undefined : last;
 }
 
-/** The command that stops one container of a terminating pod. */
+/** Returns the command that stops one container of a terminating pod. */
 export function stopCommand(context: PodContext, name: string) {
   const { termination, released } = context;
   return {

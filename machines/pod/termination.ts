@@ -1,22 +1,25 @@
-/** The termination of a pod: its grace period, its active deadline, and precedence between two terminations. */
+/**
+ * Computes the termination of a pod: its grace period, its active deadline, and which of two terminations takes
+ * precedence.
+ */
 import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
 import type { Termination } from '../../kubernetes/status/view.ts';
 import type { PodContext } from './context.ts';
 
-/** The deadline of all containers, which share one grace period (C11). */
+/** Returns the deadline of all containers, which share one grace period (C11). */
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
 /**
  * Whether the terminated pod remains until no source wants it, because it has completed or the node terminated it for
- * its own reasons.
+ * reasons of its own.
  */
 export const staysAfterwards = (termination: Termination | undefined): boolean =>
   termination?.reason === 'Completed' || termination?.stays === true;
 
 /**
- * Merges a later termination into the present one. It may shorten the grace period but never extend it (C10). It
- * replaces a completion, and one that removes the pod wins. Comparing deadlines is not enough, because setting the
- * clock back makes every later deadline look earlier.
+ * Merges a later termination into the current one. It may shorten the grace period but never extend it (C10). A later
+ * termination replaces a completion, and a termination that removes the pod takes precedence over any other. Comparing
+ * deadlines is not enough, because setting the clock back makes every later deadline look earlier.
  */
 export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
   if (present === undefined) return next;
@@ -30,8 +33,8 @@ export function mergeTermination(present: Termination | undefined, next: Termina
 }
 
 /**
- * The termination of a pod whose active deadline has passed. Its grace period counts from `at`, when that is noticed,
- * however long ago the deadline was (C10).
+ * Returns the termination of a pod whose active deadline has passed. Its grace period counts from `at`, when the node
+ * detects that, however long ago the deadline was (C10).
  */
 const deadlineExceeded = ({ allocated }: PodContext, at: number): Termination => ({
   reason: 'DeadlineExceeded',
@@ -43,27 +46,30 @@ const deadlineExceeded = ({ allocated }: PodContext, at: number): Termination =>
 });
 
 /**
- * Returns the termination of a pod whose active deadline has passed. A pod that is terminating already retains its
- * grace period and its cause, but fails because of the deadline.
+ * Returns the termination of a pod whose active deadline has passed. A pod that is already terminating retains its
+ * grace period and its cause, but its failure is attributed to the deadline.
  */
 export const afterDeadline = (context: PodContext, at: number): Termination =>
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceeded(context, at);
 
-/** The time limit of a termination for the node's own reasons: one and a half times the grace period, at least 10 s. */
+/**
+ * Returns the time limit of a termination for the node's own reasons: one and a half times the grace period, at least
+ * 10 s.
+ */
 const killLimitOf = ({ at, graceSeconds }: Termination): number =>
   at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
 
 /**
- * The time limit of the termination of a pod that the node terminates for its own reasons, in milliseconds since the
- * epoch. Undefined for every other pod.
+ * Returns the time limit of the termination of a pod that the node terminates for its own reasons, in milliseconds
+ * since the epoch. Undefined for any other pod.
  */
 export const killUntil = ({ termination }: PodContext): number | undefined =>
   termination?.disruption === undefined ? undefined : killLimitOf(termination);
 
 /**
- * The time after which the pod counts as DeadlineExceeded, until its containers and its sandbox have stopped. This also
- * applies while it terminates for another reason (the calls of `generateAPIPodStatus` in `SyncTerminatingPod` of
- * `pkg/kubelet/kubelet.go`).
+ * Returns the time after which the pod counts as DeadlineExceeded, until its containers and its sandbox have stopped.
+ * This also applies while it terminates for another reason (the calls of `generateAPIPodStatus` in `SyncTerminatingPod`
+ * of `pkg/kubelet/kubelet.go`).
  */
 export function activeUntil(context: PodContext): number | undefined {
   const { allocated, restored, startedAt } = context;
@@ -74,7 +80,7 @@ export function activeUntil(context: PodContext): number | undefined {
 
 const hasStopped = ({ sandbox, stopped }: PodContext): boolean => stopped !== undefined && sandbox?.state !== 'ready';
 
-/** Whether an exceeded deadline no longer changes the status of the pod, or nobody reads its status. */
+/** Whether an exceeded deadline no longer changes the status of the pod, or its status is no longer read. */
 function isPhaseFixed(termination: Termination | undefined): boolean {
   if (termination === undefined) return false;
   const { exceedsDeadline, isUnheard, reason } = termination;

@@ -1,4 +1,4 @@
-/** One probe of one run of a container. Runs periodically and reports changes of its result to the container. */
+/** Runs one probe of one run of a container periodically, and reports changes of the result to the container. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -60,7 +60,7 @@ const probeSetup = setup({
   },
 });
 
-/** The number of consecutive failures, for the actor tree. */
+/** Returns the number of consecutive failures, for the actor tree. */
 function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
   const { count, limit } = failuresOf(snapshot.context) ?? { count: 0, limit: 0 };
   if (count === 0) return {};
@@ -70,7 +70,7 @@ function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
 type Answered = { event: { output: ProbeResult } };
 const answer = ({ event }: Answered): ProbeResult => event.output;
 
-/** The transitions that change the result. The first whose guard holds is taken. */
+/** Transitions that change the result. The first one whose guard holds is taken. */
 const toPassing = {
   guard: { type: 'isEnoughSuccess', params: answer },
   target: '#probe.passing',

@@ -1,4 +1,4 @@
-/** The context of a probe's actor and pure functions on it. The chart is in chart.ts. */
+/** Defines the context of a probe's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
@@ -14,22 +14,24 @@ export interface ProbeInput {
   readonly name: string;
   readonly role: ContainerRole;
   readonly kind: ProbeKind;
-  /** The runtime's ID of the container, and its start time in milliseconds since the epoch. */
+  /** The runtime's ID of the container. */
   readonly id: string;
+  /** Start time of the container in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly podIp: string | undefined;
   /** Whether the probe was passing when the previous agent stopped. */
   readonly passed: boolean;
   /**
-   * Whether the run started before the agent. Then the first attempt comes after a random delay, so that not all probes
-   * run at the same time.
+   * Whether the run started before the agent. In that case the first attempt comes after a random delay, so that not
+   * all probes run at the same time.
    */
   readonly adopted: boolean;
 }
 
 export interface ProbeContext extends ProbeInput {
-  /** Result of the last attempt, and the number of consecutive attempts with it. */
+  /** Result of the last attempt. */
   readonly last?: 'success' | 'failure';
+  /** Number of consecutive attempts with the result `last`. */
   readonly inARow: number;
   /** When the next attempt is due, in milliseconds since the epoch. */
   readonly dueAt: number;
@@ -55,17 +57,17 @@ export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   dueAt: input.startedAt + initialDelayMs(input),
 });
 
-/** Upper limit of a wait, for the case that the clock was set back after the container's start. */
+/** Returns the upper limit of a wait in milliseconds, in case the clock was set back after the container's start. */
 export const longestWaitMs = (context: ProbeContext): number => {
   const isFirst = context.last === undefined && context.failure === undefined && !context.adopted;
   return isFirst ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));
 };
 
-/** The result of an attempt. Undefined if the probe itself could not be run. */
+/** Returns the result of an attempt. Undefined if the probe itself could not be run. */
 const verdictOf = ({ result }: ProbeResult): 'success' | 'failure' | undefined =>
   result === 'error' ? undefined : result === 'failure' ? 'failure' : 'success';
 
-/** The number of consecutive attempts with the same result, including this one. */
+/** Returns the number of consecutive attempts with the same result, including this one. */
 const countWith = ({ last, inARow }: ProbeContext, verdict: 'success' | 'failure'): number =>
   verdict === last ? inARow + 1 : 1;
 
@@ -77,12 +79,14 @@ export function isEnough(context: ProbeContext, answer: ProbeResult, wanted: 'su
   return countWith(context, wanted) >= threshold;
 }
 
-/** The number of consecutive failures and the failure threshold. Undefined if the last attempt has not failed. */
+/**
+ * Returns the number of consecutive failures and the failure threshold. Undefined if the last attempt has not failed.
+ */
 export const failuresOf = (context: ProbeContext): { count: number; limit: number } | undefined =>
   context.last === 'failure' ? { count: context.inARow, limit: specOfProbe(context).failureThreshold || 3 } : undefined;
 
 /**
- * Records an attempt and schedules the next one, a period after the start of this one but not before its end. An
+ * Records an attempt and schedules the next one, one period after the start of this attempt but not before its end. An
  * attempt that appears to end before its start indicates that the clock was set back.
  */
 export function afterAnswer(context: ProbeContext, answer: ProbeResult): Partial<ProbeContext> {
@@ -99,7 +103,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeResult): Partial
 
 const TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
-/** The event about an attempt, in the kubelet's wording. */
+/** Returns the event about an attempt, in the kubelet's wording. */
 export function eventOf({ kind }: ProbeInput, { result, message }: ProbeResult): EventMessage | undefined {
   const title = TITLES[kind];
   switch (result) {

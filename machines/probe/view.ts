@@ -1,4 +1,4 @@
-/** The results of a container's probes. */
+/** Collects the results of a container's probes. */
 import type { ActorRefFrom } from 'xstate';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { probeMachine } from './chart.ts';

@@ -1,4 +1,4 @@
-/** The registration of the node in its cluster: creates or updates its Node object, and then its CSINode. */
+/** Registers the node in its cluster: creates or updates its Node object, and then its CSINode. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -15,9 +15,9 @@ const INITIAL_RETRY_MS = 200;
 const MAX_RETRY_MS = 7_000;
 
 /**
- * Time for the runtime to report itself before the Node is created, so that the Node describes it from the start. A
- * kubelet queries its runtime once before it registers. A node whose runtime does not respond has to register
- * nevertheless.
+ * Time in milliseconds for the runtime to report itself before the Node is created, so that the Node describes the
+ * runtime from the start. A kubelet queries its runtime once before it registers. A node whose runtime does not respond
+ * has to register nevertheless.
  */
 const RUNTIME_ANSWER_MS = 5_000;
 
@@ -27,7 +27,7 @@ type RegistrationInput = {
 };
 
 type RegistrationContext = RegistrationInput & {
-  /** UID of the Node object. Empty until it is known. */
+  /** UID of the Node object. Empty if it is not known yet. */
   readonly uid: string;
   readonly waitMs: number;
   readonly retryAt: number;

@@ -1,6 +1,6 @@
 /**
- * References to actors that an actor does not own, by name or path. Contexts and events contain no actor references,
- * because those cannot be recorded and a replayed actor could not use them.
+ * Resolves references by name or path to actors that an actor does not own. Contexts and events contain no actor
+ * references, because those cannot be recorded and a replayed actor could not use them.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
@@ -28,7 +28,7 @@ export const parent =
   ({ self }: { self: AnyActorRef }): Ref<E> =>
     self._parent as unknown as Ref<E>;
 
-/** The path of an actor in its system. */
+/** Returns the path of an actor in its system. */
 export function pathOf(ref: AnyActorRef): ActorPath {
   const ids: string[] = [];
   for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
@@ -37,7 +37,7 @@ export function pathOf(ref: AnyActorRef): ActorPath {
   return ids;
 }
 
-/** The actor at a path in the system of another actor. Undefined if it no longer exists. */
+/** Returns the actor at a path in the system of another actor, or undefined if it no longer exists. */
 export function actorAt<E extends EventObject>(from: AnyActorRef, path: ActorPath): Ref<E> | undefined {
   let actor: AnyActorRef | undefined = from;
   while (actor._parent !== undefined) actor = actor._parent;

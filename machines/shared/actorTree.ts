@@ -26,7 +26,8 @@ const machineActor = (ref: AnyActorRef, sinceOf: SinceOf): MachineActor => ({
 });
 
 /**
- * Every machine here declares StateMeta as its meta type. Its functions receive only snapshots of their own machine.
+ * Returns the `meta` of a machine's root. Every machine here declares StateMeta as its meta type. Its functions receive
+ * only snapshots of their own machine.
  */
 const rootMeta = ({ snapshot }: MachineActor) =>
   (snapshot.machine.root.meta ?? {}) as {
@@ -35,7 +36,7 @@ const rootMeta = ({ snapshot }: MachineActor) =>
     readonly facts?: (actor: MachineActor) => ReportedDetails;
   };
 
-/** The view of one actor, without its children. */
+/** Returns the view of one actor, without its children. */
 export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, machineActor(ref, sinceOf));
 
 function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
@@ -58,13 +59,13 @@ function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
   };
 }
 
-/** Returns the wait of the innermost state that declares one, which has the longest ID. */
+/** Returns the `meta` of the innermost state that declares a wait, which is the one with the longest ID. */
 function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefined {
   const waits = Object.entries<StateMeta | undefined>(snapshot.getMeta()).filter(([, meta]) => meta?.waitsFor);
   return waits.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
-/** Parallel regions have several categories, of which the worst is shown first. Other tags follow. */
+/** Sorts tags. Parallel regions have several categories, of which the worst comes first. Other tags follow. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
   const worst = findCategory(tags);
   const facets = [...tags].filter(isFacet);
@@ -94,7 +95,7 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 
-/** Whether the actor or one of its descendants shows a failure. Cheaper than building the tree. */
+/** Whether the actor or one of its descendants has a failure. Cheaper than building the tree. */
 export function hasFailureInTree(ref: AnyActorRef): boolean {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   const { failure }: CommonContext = snapshot.context;
@@ -130,7 +131,7 @@ function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Fam
   };
 }
 
-/** Returns the nodes of a child that is not a machine. A feed may be several nodes, and a completed call is none. */
+/** Returns the nodes of a child that is not a machine. A feed may have several nodes, and a completed call has none. */
 function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['feeds']): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
@@ -150,7 +151,7 @@ function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['fe
 
 /** Returns the children of an actor whose IDs start with a prefix. */
 export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix = ''): R[] {
-  // The prefix of an ID identifies the machine of its actor.
+  // The prefix of an actor's ID identifies its machine.
   const children = Object.values(snapshot.children) as (R | undefined)[];
   return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
 }

@@ -1,4 +1,4 @@
-/** Facts about the cluster, other than its pods. */
+/** Defines facts about the cluster, other than those about its pods. */
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { AlternativeNames, NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
 import type { EventQueueState } from '../node/eventQueue.ts';
@@ -11,13 +11,13 @@ export interface OwnNodeState extends Pick<AdmissionNode, 'labels' | 'taints'> {
   /** Whether the Node has a deletionTimestamp. Absent from older recordings. */
   readonly isBeingDeleted?: boolean;
   /**
-   * Extended resources that others have added to the Node, such as device plugins, in whole units. Undefined if there
-   * are none.
+   * Extended resources in whole units that other components, such as device plugins, have added to the Node. Undefined
+   * if there are none.
    */
   readonly extended?: Readonly<Record<string, number>>;
   /** Whether the cluster has marked the node as unreachable. */
   readonly isDoubted: boolean;
-  /** Addresses of the node. Absent from earlier recordings. */
+  /** Addresses of the node. Absent from older recordings. */
   readonly addresses?: readonly NodeAddress[];
 }
 
@@ -35,7 +35,7 @@ type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: Even
 /** The node's own Node object has changed. Null if there is none. */
 type OwnNodeFact = { readonly type: 'cluster.nodeSeen'; readonly node: OwnNodeState | null; readonly at: number };
 
-/** A ConfigMap or Secret that these pods refer to has changed. */
+/** A ConfigMap or Secret that the pods with these UIDs refer to has changed. */
 type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: readonly string[] };
 
 export type ClusterFact = WatchFact | EventsFact | OwnNodeFact | ObjectsFact;

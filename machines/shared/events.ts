@@ -1,6 +1,6 @@
 /**
- * The events between actors, named `source.fact`. Commands are sent to children, and to the actors that serve all pods
- * (limiters and admission), which reply to the requesting actor.
+ * Defines the events between actors, named `source.fact`. Commands are sent to children, and to the actors that serve
+ * all pods (limiters and admission). These reply to the requesting actor.
  */
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
@@ -33,7 +33,7 @@ export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 export type AdmissionAnswer = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
-  /** Requests admission. `adopted` marks a pod that the runtime already runs, which is never refused. */
+  /** Requests admission. `adopted` marks a pod that is already running in the runtime, which is never refused. */
   | {
       type: 'admission.request';
       uid: string;
@@ -43,19 +43,19 @@ export type AdmissionEvent =
       /** The resources that were admitted before a restart of the agent. */
       allocated?: PodResourceRequests;
       adopted: boolean;
-      /** Whether none of the pod's containers will run any more, so that its resources are about to be released. */
+      /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isOver?: boolean;
       holder: ActorPath;
     }
-  /** Adds a pod that only has to terminate. `requests` is null if it no longer runs. */
+  /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
   /** No source wants the pod any more. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
-  /** The containers of the pod have stopped. Only its host ports are taken until its sandbox has stopped (C9). */
+  /** The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain taken (C9). */
   | { type: 'admission.containersStopped'; uid: string }
-  /** The pod has stopped. Its resources are free, but its full name is taken until the pod is released (C24). */
+  /** The pod has stopped. Its resources are free, but its full name remains taken until the pod is released (C24). */
   | { type: 'admission.settle'; uid: string }
-  /** The pod is completely removed. */
+  /** The pod has been removed completely. */
   | { type: 'admission.release'; uid: string }
   /**
    * Properties of the node have changed. Waiting requests and refused updates are decided again. Undefined properties
@@ -79,14 +79,14 @@ export interface ImageFact {
 export type ImageEvent =
   /** The pod was updated in place. */
   | { type: 'image.update'; pod: Pod }
-  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | SlotGranted
   | TimerEvent;
 
 /**
- * The progress of a volume as its pod sees it. `delayed` means that it is not available for now, which blocks only the
- * containers that mount it.
+ * The progress of a volume as reported to its pod. `delayed` means that it is not available for now, which blocks only
+ * the containers that mount it.
  */
 export type VolumeLifecycle = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
@@ -99,17 +99,17 @@ export type VolumeEvent =
   | { type: 'volume.update'; pod: Pod }
   /** A ConfigMap or Secret of the pod has changed. */
   | { type: 'volume.objectsChanged' }
-  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | ImageFact
   | TimerEvent;
 
 /**
- * The progress of a container as its pod sees it. `pending` waits for its turn, `coming` is preparing its start,
+ * The progress of a container as reported to its pod. `pending` waits for its turn, `coming` is preparing its start,
  * `readyToCreate` can be launched, and `delayed` is held back by a failure. `launching` is being created and started,
- * including its postStart hook. `live` may have a process, and `running` has completed its hook. The others have no
- * process and get none by themselves. Of a `removed` container the runtime has nothing left, and the exit of a
- * container in `restartsAll` restarts its whole pod in place.
+ * including its postStart hook. `live` may have a process, and `running` has completed its hook. Containers in the
+ * other lifecycles have no process and get none by themselves. A `removed` container no longer exists in the runtime.
+ * The exit of a container in `restartsAll` restarts its whole pod in place.
  */
 export type ContainerLifecycle =
   | 'pending'
@@ -126,8 +126,8 @@ export type ContainerLifecycle =
   | 'removed';
 
 /**
- * The result of a probe has changed by its thresholds, for the container with this ID. `at` is the time, and `said` the
- * output of the last attempt.
+ * The result of a probe of the container with this ID has changed according to its thresholds. `at` is the time and
+ * `said` is the output of the last attempt.
  */
 export type ProbeFact =
   | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
@@ -140,23 +140,26 @@ export type ContainerEvent =
   | { type: 'container.launch' }
   /**
    * Stops the container permanently, by the deadline (ms since the epoch, which can only become earlier, C10) or,
-   * without one, within the pod's own grace period. With `waits` its process is left alone until others have stopped
-   * (C11) or the deadline has passed. With `removesContainer` it is also removed from the runtime, because its pod
-   * continues without it.
+   * without one, within the pod's own grace period. With `waits`, its process keeps running until other containers have
+   * stopped (C11) or the deadline has passed. With `removesContainer` it is also removed from the runtime, because its
+   * pod continues without it.
    */
   | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; removesContainer?: boolean }
   /** All containers of the pod restart in place. The container is killed at once and then waits for its turn again. */
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
-  /** A ConfigMap or Secret of the pod has changed, so that a missing one may exist. */
+  /** A ConfigMap or Secret of the pod has changed, in which case a missing one may exist now. */
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
-  /** The sandbox cannot be used any more. `still` is set if it is still ready, so that hooks can run in it. */
+  /**
+   * The sandbox cannot be used any more. `still` is set if the sandbox is still ready, in which case hooks can run in
+   * it.
+   */
   | { type: 'sandbox.lost'; still?: ObservedSandbox }
-  /** The runtime's present state of the container. Null if it is no longer listed. */
+  /** The current state of the container in the runtime. Null if it is no longer listed. */
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
-  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
+  /** The runtime is available again, so calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | ProbeFact
   | ImageFact
@@ -165,14 +168,15 @@ export type ContainerEvent =
 
 export type PodEvent =
   | AdmissionAnswer
-  /** The pod has a new spec, which admission has to accept first. */
+  /** The pod has a new spec, which requires admission first. */
   | { type: 'pod.update'; pod: Pod }
   /** Only metadata has changed, which the pod may expose to its containers. */
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
   /** The conditions of the pod at its source, some of which other controllers set. Undefined if it has none. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   /**
-   * A source wants the pod again while it terminates. It restarts afterwards, and its restart counts continue (C24).
+   * A source wants the pod again while it is terminating. After the termination it restarts, and its restart counts
+   * continue (C24).
    */
   | { type: 'pod.rewanted' }
   /** A ConfigMap or Secret of the pod has changed. */
@@ -186,7 +190,7 @@ export type PodEvent =
    * epoch.
    */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
-  /** The runtime has not found a container or what it is created from. The sandbox may be gone. */
+  /** The runtime has not found a container or an object that it is created from. The sandbox may be gone. */
   | { type: 'container.notFound' }
   /** The rest of the node has had its turn since the last batch of commands to the containers. */
   | { type: 'pod.batchDue' }
@@ -194,7 +198,7 @@ export type PodEvent =
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
   /** The termination of a pod for the node's own reasons has not completed by `deadline` (ms since the epoch). */
   | { type: 'pod.killLimitExceeded'; deadline: number }
-  /** The actual size of a container at the runtime, sent when the container starts and whenever its size changes. */
+  /** The actual size of a container in the runtime, sent when the container starts and whenever its size changes. */
   | { type: 'container.sized'; name: string; size: ContainerSize }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
@@ -216,7 +220,7 @@ export type RegistrationReport =
 /** `node.registered`: the Node exists. `node.changed`: its status may have changed. */
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
-/** Why the runtime has no network for pods, in its own words, and since when (ms since the epoch). */
+/** Why the runtime has no network for pods, in the runtime's words, and since when (ms since the epoch). */
 export interface NetworkNotReady {
   readonly message: string;
   readonly since: number;
@@ -233,7 +237,7 @@ export interface RuntimeHealth extends RuntimeReport {
   readonly strictGroups?: boolean;
 }
 
-/** A problem or warning about a manifest. `path` is that of a field, empty for the whole file. */
+/** A problem or warning about a manifest. `path` is the path of the field, or empty for the whole file. */
 export interface SourceProblem {
   readonly file: string;
   readonly path: string;
@@ -242,7 +246,7 @@ export interface SourceProblem {
   readonly pod?: string;
   /** The pod's UID at the API server. Undefined for pods from other sources. */
   readonly uid?: string;
-  /** Condition for the manifest to be used. Undefined if it is in use. */
+  /** Condition under which the manifest will be used. Undefined if it is in use. */
   readonly until?: string;
 }
 
@@ -257,8 +261,8 @@ export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'r
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
 /**
- * A pod has a new status, of which only the latest version is sent to sinks. `mayWait` marks a change that nobody acts
- * on, and `isFirst` the first status of a pod.
+ * A pod has a new status, of which only the latest version is sent to sinks. `mayWait` marks a change to which no other
+ * component reacts, and `isFirst` marks the first status of a pod.
  */
 type StatusFact = {
   type: 'status.changed';
@@ -268,7 +272,7 @@ type StatusFact = {
   isFirst?: boolean;
 };
 
-/** The events of the machine that sends statuses to a sink. */
+/** Events that the machine of a status sink receives. */
 export type StatusSinkEvent = StatusFact | TimerEvent;
 
 /** The feeds of facts. */
@@ -279,13 +283,13 @@ export type NodeFact =
   | StatusFact
   | ClusterFact
   /**
-   * All pods of a source, sent at first and when changes could not be tracked. `isPartial` means that some of them
+   * All pods of a source, sent initially and whenever changes could not be tracked. `isPartial` means that some of them
    * could not be read.
    */
   | ({ type: 'config.podsListed'; source: string; at: number } & PodList & ManifestFindings)
   /** One pod of a source that has listed its pods. */
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
-  /** The present problems of one pod in a file or, without a pod, of the rest of the file. */
+  /** The current problems of one pod in a file or, if `pod` is undefined, of the rest of the file. */
   | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
   /** The state of a source has changed. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
@@ -294,7 +298,7 @@ export type NodeFact =
   /** A source that has not listed its pods yet cannot be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /**
-   * The pods that have changed at the runtime since the last event, each with all of its objects. The first event
+   * The pods that have changed in the runtime since the last event, each with all of its objects. The first event
    * contains all pods.
    */
   | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
@@ -305,7 +309,10 @@ export type NodeFact =
   | { type: 'runtime.plegChanged'; pleg: PlegState }
   /** The runtime has accepted the addresses of pods, or refuses them for a new reason. */
   | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }
-  /** Properties of the node have changed. Undefined properties have not changed. `allocatable` is what pods may use. */
+  /**
+   * Properties of the node have changed. Undefined properties have not changed. `allocatable` contains the resources
+   * that pods may use.
+   */
   | {
       type: 'node.factsChanged';
       hostIps?: readonly string[];
@@ -316,7 +323,7 @@ export type NodeFact =
       at: number;
     }
   | { type: 'node.ticked'; at: number }
-  /** A feed has stopped although it was not told to. Without a failure it has just returned. */
+  /** A feed has stopped without having been told to. If `failure` is undefined, it has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
   /** Terminates every pod within its own grace period, and then stops the node. */
   | { type: 'node.drain'; at: number };

@@ -1,5 +1,6 @@
 /**
- * The event about a failed call. There is none if the runtime is not available, because that is a problem of the node.
+ * Builds the event about a failed call. There is none if the runtime is unavailable, because that is a problem of the
+ * node.
  */
 
 import type { Failure } from '../../base/failure.ts';
@@ -9,10 +10,13 @@ import { isRuntimeAway } from './failure.ts';
 export const failureEvent = (failure: Failure, reason: string, message: string): EventMessage[] =>
   isRuntimeAway(failure) ? [] : [warning(reason, message)];
 
-/** A container could not be stopped, or another resource of its pod could not be removed. */
+/**
+ * Returns the event about a container that could not be stopped, or another resource of its pod that could not be
+ * removed.
+ */
 export const killFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedKillPod', `error killing pod: ${failure.message}`);
 
-/** The runtime does not report the state of a pod or of one of its containers. */
+/** Returns the event about a runtime that does not report the state of a pod or of one of its containers. */
 export const statusUnknown = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedSync', `error determining status: ${failure.message}`);

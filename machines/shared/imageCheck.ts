@@ -2,11 +2,11 @@ import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 
 /** The result of an image check. */
 export interface ImageCheck {
-  /** The runtime's reference of the image. Null if it is absent. */
+  /** The runtime's reference to the image. Null if the image is absent. */
   readonly imageRef: string | null;
   /** When the check started, in milliseconds since the epoch. */
   readonly at: number;
-  /** Whether the image is present, but the pod has to prove its access to the registry first. */
+  /** Whether the image is present but the pod first has to prove its access to the registry. */
   readonly isUnproven?: boolean;
   /** Events about the pod's image pull secrets. */
   readonly warnings?: readonly EventMessage[];

@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 
-/** Memoizes the latest view of each actor, together with the values that it was built from. */
+/** Memoizes the latest view of each actor, together with the values that the view was built from. */
 export function latestViews<View>() {
   const cache = new WeakMap<AnyActorRef, { readonly from: readonly unknown[]; readonly view: View }>();
   return (ref: AnyActorRef, from: readonly unknown[], build: () => View): View => {

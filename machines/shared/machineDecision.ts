@@ -4,7 +4,7 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
       /** The pod has to terminate for a critical pod. */
       readonly decision: 'preempted';
       readonly uid: string;
-      /** The first resource that the critical pod lacks. */
+      /** The first resource of which the critical pod needs more than is free. */
       readonly resource: string;
     }
   /** The runtime had a running pod that no source wants. */

@@ -1,7 +1,7 @@
 /**
- * The ports: all calls of the machines to the outside, as types of input and output. A machine names a port in `setup`,
- * and `provided` inserts the implementation behind the recording boundary. Every output is plain, serializable data,
- * and every rejection is a `Failure`.
+ * Defines the ports, which are all calls of the machines to the outside, by their input and output types. A machine
+ * names a port in `setup`, and `provided` inserts the implementation behind the recording boundary. Every output is
+ * plain, serializable data, and every rejection is a `Failure`.
  */
 
 import {
@@ -36,7 +36,7 @@ import type { FeedName } from './events.ts';
 import type { ImageCheck } from './imageCheck.ts';
 import type { TimerInput } from './timerInput.ts';
 
-/** A container of a pod at the runtime, which may have a different ID by now. */
+/** A container of a pod in the runtime, whose ID may have changed since. */
 export interface KnownContainer extends AttemptIdentity {
   readonly pod: Pod;
   readonly container: string;
@@ -59,41 +59,41 @@ export interface PortTypes extends CertificatePorts {
   /** Creates the CSINode of the Node with this UID, replacing that of an earlier Node. Has a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
   /**
-   * Writes the Node's status if it has changed or was not written for some time. `events` describe changes of
+   * Writes the Node's status if it has changed or has not been written for some time. `events` describe changes of
    * conditions. Idempotent.
    */
   putNodeStatus: { input: null; output: { isWritten: boolean; events: readonly EventMessage[] } };
   /** Creates the mirror pod of a static pod, owned by the Node with this UID. Has a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
   /**
-   * Deletes a mirror pod without grace period, unless its name belongs to another pod by now. Has a time limit.
-   * Idempotent.
+   * Deletes a mirror pod without grace period, unless another pod has its name by now. Has a time limit. Idempotent.
    */
   removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
   /**
-   * Renews or creates the lease. Without a Node there is none. Has a time limit. `chance` is a random number in [0, 1).
+   * Renews or creates the lease. Does neither if there is no Node. Has a time limit. `chance` is a random number in [0,
+   * 1).
    */
   renewLease: { input: null; output: { isHeld: boolean; chance: number } };
   /**
-   * Creates the pod's directory, log directory and hosts file, before its volumes. `ran` are the sandboxes that the
-   * runtime has of the pod already. Idempotent.
+   * Creates the pod's directory, log directory and hosts file, before its volumes are mounted. `ran` contains the pod's
+   * existing sandboxes in the runtime. Idempotent.
    */
   preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**
-   * Creates the parent cgroups of pods with their limits, including limits that were omitted while pods of other agents
-   * were in them. Idempotent.
+   * Creates the parent cgroups of pods with their limits, including limits that were omitted while the cgroups
+   * contained pods of other agents. Idempotent.
    */
   setUpCgroups: { input: null; output: CgroupSetUp };
   /** Creates the pod's cgroup with its limits, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
   /**
-   * Kills the remaining processes in the pod's cgroup and removes it, once all volumes are unmounted. `ran` are the
-   * sandboxes that the runtime had of the pod. Idempotent.
+   * Kills the remaining processes in the pod's cgroup and removes it, once all volumes are unmounted. `ran` contains
+   * the sandboxes that the pod had in the runtime. Idempotent.
    */
   removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**
-   * Removes what `preparePod` created, as the last step. `keepsLogs` leaves the logs, because the pod starts again and
-   * its restart counts continue. Idempotent.
+   * Removes the files that `preparePod` created, as the last step. With `keepsLogs`, retains the logs, because the pod
+   * starts again and its restart counts continue. Idempotent.
    */
   removePodData: { input: { pod: Pod; keepsLogs?: boolean }; output: null };
   /**
@@ -102,7 +102,7 @@ export interface PortTypes extends CertificatePorts {
    */
   mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: MountedVolume | null };
   unmountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: null };
-  /** Runs a sandbox and reads its status, so that the output contains the pod's addresses. */
+  /** Creates and starts a sandbox and reads its status, which contains the pod's addresses. */
   runSandbox: {
     input: { pod: Pod; attempt: number };
     /**
@@ -111,21 +111,21 @@ export interface PortTypes extends CertificatePorts {
     output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly EventMessage[] };
   };
   /**
-   * The state of the sandbox. Null if the runtime does not have it. Fails if the runtime has it under a different ID,
-   * because only a list shows the new IDs of its containers.
+   * Returns the state of the sandbox, or null if the runtime does not have it. Fails if the runtime has it under a
+   * different ID, because only a list contains the new IDs of its containers.
    */
   inspectSandbox: {
     input: { id: string; sandbox: Pick<ObservedSandbox, 'podUid' | 'attempt' | 'createdAt'> | undefined };
     output: ObservedSandbox | null;
   };
   /**
-   * Stops the sandboxes, which are all that the pod has, and everything in them including their network. Processes
-   * unknown to the runtime are killed. Idempotent.
+   * Stops the sandboxes and everything in them, including their network. `ids` must contain all sandboxes of the pod.
+   * Processes unknown to the runtime are killed. Idempotent.
    */
   stopSandboxes: { input: { pod: Pod; ids: readonly string[] }; output: null };
   /** Removes the sandboxes with all their containers. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
-  /** Requests a restart of the node's own runtime, which its pods survive. Any other runtime is left alone. */
+  /** Requests a restart of the node's own runtime, which its pods survive. Does nothing for any other runtime. */
   restartRuntime: { input: { why: string }; output: null };
   findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: ImageCheck };
   /** Pulls an image within the time limit, even if it is present. The times are in milliseconds since the epoch. */
@@ -134,9 +134,9 @@ export interface PortTypes extends CertificatePorts {
     output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
   };
   /**
-   * The restart count of each container, including the run to come, according to the log files of earlier runs. Used if
-   * the runtime has no run of the container. Logs that cannot be read, or not within the time limit in milliseconds,
-   * are reported and count as none.
+   * Returns the restart count of each container, including the next run, according to the log files of earlier runs.
+   * Used if the runtime has no run of the container. If logs cannot be read, or not within the time limit in
+   * milliseconds, that is reported, and they count as missing.
    */
   countRestarts: {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
@@ -144,7 +144,9 @@ export interface PortTypes extends CertificatePorts {
   };
   /** Caches the objects that a container's variables refer to, for its creation. Has a time limit. Idempotent. */
   readObjects: { input: { pod: Pod; container: string }; output: null };
-  /** Ensures that a container of this name and attempt exists in the sandbox, also if an earlier response was lost. */
+  /**
+   * Ensures that a container with this name and attempt exists in the sandbox, even if an earlier response was lost.
+   */
   createContainer: {
     input: {
       pod: Pod;
@@ -157,18 +159,20 @@ export interface PortTypes extends CertificatePorts {
     output: { id: string };
   };
   /**
-   * Ensures that a container has started, creates its log symlink, and reads its status, which may already be exited.
-   * The output has the container's present ID.
+   * Ensures that a container has started, creates its log symlink, and reads its status. The container may already have
+   * exited. The output contains the container's current ID.
    */
   startContainer: {
     input: KnownContainer;
-    /** `refusal` is the runtime's reason why the container could not be started. The container has exited then. */
+    /**
+     * `refusal` is the runtime's reason why the container could not be started, in which case the container has exited.
+     */
     output: ObservedContainer & { readonly refusal?: { readonly message: string } };
   };
   /**
    * Stops a container with SIGTERM, and with SIGKILL at the deadline or, without one, after the grace period, which is
-   * at least 2 s (C10). The output is its last status, null if the runtime does not have it under any ID. A failure
-   * contains the grace period that was granted.
+   * at least 2 s (C10). The output is its last status, or null if the runtime does not have the container under any ID.
+   * A failure contains the grace period that was granted.
    */
   stopContainer: {
     input: KnownContainer & { graceSeconds: number; deadline: number | undefined };
@@ -193,9 +197,9 @@ export interface PortTypes extends CertificatePorts {
   /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**
-   * Finds unknown pods with a directory here: those that this agent left, and changes among those of other agents
-   * compared to the input. `gone` are the UIDs of foreign pods without a directory now. `failure` is why partially
-   * created or removed files remain.
+   * Finds unknown pods that have a directory below this agent's root: leftover pods of this agent, and changes of other
+   * agents' pods compared to the input. `gone` contains the UIDs of foreign pods that no longer have a directory.
+   * `failure` says why partially created or removed files remain.
    */
   surveyDisk: {
     input: { known: readonly string[]; foreign: readonly ForeignPod[] };
@@ -206,12 +210,12 @@ export interface PortTypes extends CertificatePorts {
       failure?: Failure;
     };
   };
-  /** The state of the container, with the ID that the runtime has for it. Null if the runtime does not have it. */
+  /** Returns the state of the container with its ID in the runtime, or null if the runtime does not have it. */
   inspectContainer: { input: KnownContainer; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace period and returns its result. A failed preStop hook does not prevent
-   * the stop. `deadline` is the end of the grace period (ms since the epoch), either the given one or counted from the
-   * hook's start.
+   * the stop. `deadline` is the end of the grace period (ms since the epoch). If it is not given, it is counted from
+   * the hook's start.
    */
   runHook: {
     input: {
@@ -225,16 +229,16 @@ export interface PortTypes extends CertificatePorts {
     };
     /**
      * Deadline and remaining grace period of the container after the hook. `graceSeconds` is independent of changes of
-     * the clock and absent from earlier recordings. `warnings` are events about the hook.
+     * the clock and absent from older recordings. `warnings` are events about the hook.
      */
     output: { deadline: number; graceSeconds?: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };
   /**
-   * Runs one attempt of a probe, within its timeout. A failure of the container is a result, and so is `error`, which
-   * means that the probe could not be run, even after three attempts.
+   * Runs one attempt of a probe, within its timeout. If the container fails the probe, that is a result. So is `error`,
+   * which means that the probe could not be run, even after three attempts.
    */
   runProbe: { input: ProbeRun; output: ProbeResult };
-  /** A random time at most `withinMs` milliseconds from now. */
+  /** Picks a random time at most `withinMs` milliseconds from now. */
   pickTime: { input: { withinMs: number }; output: { at: number } };
 }
 
@@ -243,11 +247,11 @@ export interface ProbeRun {
   readonly container: string;
   readonly kind: ProbeKind;
   readonly id: string;
-  /** Undefined for a pod without addresses of its own. */
+  /** Address of the pod. Undefined for a pod without an address of its own. */
   readonly podIp: string | undefined;
 }
 
-/** The result of an attempt. Both times are in milliseconds since the epoch. */
+/** The result of an attempt. `beganAt` and `at` are in milliseconds since the epoch. */
 export interface ProbeResult {
   readonly result: 'success' | 'warning' | 'failure' | 'error';
   readonly message: string;

@@ -1,4 +1,4 @@
-/** The events between a limiter and the actors that request slots. */
+/** Defines the events between a limiter and the actors that request slots. */
 
 /** The IDs from below the root down to an actor. It replaces an actor reference, which cannot be recorded. */
 export type ActorPath = readonly string[];
@@ -11,9 +11,9 @@ export interface SlotRequest {
   readonly key: string;
   /** The pod's number in order of arrival. All requests of a pod are served before those of later pods. */
   readonly ticket: number;
-  /** The actor that is notified. */
+  /** The actor that is notified when the slot is granted. */
   readonly holder: ActorPath;
-  /** The purpose of the slot in messages to the requests that wait behind it, such as `the sandbox of default/web`. */
+  /** The purpose of the slot in messages about the requests that wait for it, e.g. `the sandbox of default/web`. */
   readonly purpose: string;
   /** The external party that the work depends on: the registry of an image, or the pod of a start. */
   readonly origin?: string;
@@ -37,7 +37,7 @@ export interface SlotGranted {
 export type LimiterEvent =
   | ({ readonly type: 'slot.request' } & SlotRequest)
   | TimerEvent
-  /** Releases a slot or leaves the queue. Ignored if there is neither. */
+  /** Releases a slot or leaves the queue. Ignored if there is no slot or request with this key. */
   | { readonly type: 'slot.release'; readonly key: string }
   /** Releases all slots and requests of a pod whose actor is gone. */
   | { readonly type: 'slot.forget'; readonly uid: string };

@@ -3,10 +3,10 @@ import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
 import type { Unreached } from './unreached.ts';
 
-/** When an actor entered its present state, in milliseconds since the epoch. */
+/** When an actor entered its current state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
 
-/** The actor of a machine as passed to the functions in the `meta` of the machine's root. */
+/** The actor of a machine in the form that is passed to the functions in the `meta` of the machine's root. */
 export interface Seen<Context, Tag extends string = string> {
   readonly id: string;
   readonly since: number;
@@ -28,11 +28,14 @@ export interface Region {
   readonly title: string;
 }
 
-/** The place of a state in the drawing of its region or, without regions, of its machine. */
+/** The position of a state in the drawing of its region or, without regions, of its machine. */
 interface Layout {
-  /** Column of the state's box, from 1. Without it, the boxes are laid out from left to right in the order of the chart. */
+  /**
+   * Column of the state's box, starting at 1. If no state has one, the boxes are laid out from left to right in the
+   * order of the chart.
+   */
   readonly column?: number;
-  /** Whether the state is on the usual path through its region, whose other states are collapsed. */
+  /** Whether the state is on the usual path through its region. The drawing collapses the other states. */
   readonly isOnMainPath?: true;
   /** Whether the substates are drawn without a box around them. */
   readonly hasNoBox?: true;
@@ -51,25 +54,27 @@ export interface StateMeta {
    * rules of their own.
    */
   readonly rules?: readonly string[];
-  /** ID of the region that contains the state and those of its substates that declare no other. */
+  /** ID of the region that contains the state. It also applies to substates that declare no other region. */
   readonly region?: string;
   readonly layout?: Layout;
-  /** Why no simulation takes the transition or, on a state, any transition of the state and its substates. */
+  /**
+   * Why no simulation takes the transition. On a state, it applies to every transition of the state and its substates.
+   */
   readonly unreached?: Unreached;
   /** On a machine's root: its regions. Each state belongs to one. */
   readonly regions?: readonly Region[];
-  /** On a machine's root: deadlines that are not in its context under their names. */
+  /** On a machine's root: returns deadlines that the context does not have under their names. */
   readonly moments?: (actor: Seen<never>) => Moments;
   /** On a machine's root: inserts names that only the actor knows into `waitsFor`. */
   readonly named?: (waitsFor: string, actor: Seen<never>) => string;
-  /** On a machine's root: additional details for actor trees. */
+  /** On a machine's root: returns additional details for actor trees. */
   readonly facts?: (actor: Seen<never>) => ReportedDetails;
 }
 
 /**
- * The categories of states, used for texts and colors. Each atomic state has exactly one, including the tags of its
- * parents. `working` waits for a response, `waiting` for its turn, a slot or a point in time, and `retrying` for
- * another attempt after a failure.
+ * The categories of states, which determine wording and colors. Each atomic state has exactly one category, either its
+ * own or that of a parent. `working` waits for a response, `waiting` for its turn, a slot or a point in time, and
+ * `retrying` for another attempt after a failure.
  */
 export const STATE_TAGS = CATEGORIES;
 

@@ -1,8 +1,11 @@
-/** Why no simulation takes a transition. Shared by the machines; other reasons are declared beside their transitions. */
+/**
+ * Defines why no simulation takes a transition. The machines share these reasons. Other reasons are declared beside
+ * their transitions.
+ */
 
 export interface Unreached {
   readonly reason: string;
-  /** Whether drawn stories take the transition occasionally. */
+  /** Whether randomly generated stories take the transition occasionally. */
   readonly isRare?: true;
 }
 

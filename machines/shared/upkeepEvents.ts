@@ -1,4 +1,4 @@
-/** The events between the node and its garbage collection and log rotation. */
+/** Defines the events between the node and its garbage collection and log rotation. */
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
@@ -10,7 +10,9 @@ export interface GarbageFound {
   readonly sandboxes: readonly string[];
   /** UIDs of the pods that have an actor. */
   readonly known: readonly string[];
-  /** The pods of other agents with a directory here, according to the last survey of the disk. */
+  /**
+   * The pods of other agents that have a directory below this agent's root, according to the last survey of the disk.
+   */
   readonly foreign: readonly ForeignPod[];
 }
 
@@ -18,8 +20,8 @@ export interface GarbageFound {
 export type GarbageReport =
   | { type: 'garbage.asked' }
   /**
-   * Pods with files here and no actor. Those that this agent left have to terminate. Of the foreign ones only changes
-   * are listed.
+   * Pods that have files on this node but no actor. Leftover pods of this agent have to terminate. For pods of other
+   * agents, only changes are listed.
    */
   | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[]; gone: readonly string[] };
 

@@ -1,4 +1,4 @@
-/** Views of actors, from which statuses are computed. Code outside the machines reads no snapshots. */
+/** Builds views of actors, from which statuses are computed. Code outside the machines does not read snapshots. */
 import type { ActorRefFrom } from 'xstate';
 import { volumeWaitingReason } from '../../kubernetes/api/containers.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
@@ -24,8 +24,8 @@ type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**
- * A container's view is rebuilt only if something that it shows has changed, because every change of a container
- * computes the status of its whole pod, which may have hundreds of containers.
+ * Views of containers. A view is rebuilt only if a value that it contains has changed. Every change of a container
+ * causes the status of its whole pod to be computed, and the pod may have hundreds of containers.
  */
 const containerViews = latestViews<ContainerView>();
 
@@ -50,7 +50,7 @@ export function podView(ref: PodRef): PodView {
       ? { resizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
     ...(context.fitted && isCgroupOutdated(context) ? { applied: context.fitted.spec } : {}),
-    // A pod that completed was not terminated by anybody.
+    // A pod that completed was not terminated by a command.
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
@@ -96,20 +96,20 @@ function volumeView(ref: VolumeRef): VolumeView {
   return { name, waitingReason: { reason: waitingReason.reason, message: waitingReason.message } };
 }
 
-/** Whether the pod's containers are being looked up at the runtime. No status is reported before they are known. */
+/** Whether the runtime is being queried for the pod's containers. No status is reported before they are known. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
   if (snapshot.hasTag('recalling') || awaitsAdoption(snapshot.context)) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  // A failure may last, so that the status is then reported with what is known.
+  // A failure may last, so the status is then reported with the available data.
   return isFirst && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
 }
 
 /**
- * Whether containers of the pod may be running that its actors do not know yet, because another agent has the pod or
- * not all containers have been queried.
+ * Whether containers of the pod may be running that its actors do not know of yet, because another agent has the pod or
+ * some containers have not been queried.
  */
 function isUnsettled(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
@@ -124,10 +124,13 @@ function isUnsettled(ref: PodRef): boolean {
   );
 }
 
-/** The tags of the states in which the admission of the pod is not decided yet. */
+/** Tags of the states in which the admission of the pod has not been decided yet. */
 const UNADMITTED = ['recalling', 'ofOthers', 'admitting'] as const;
 
-/** The last admitted allocation of a pod, even if its actor has failed. Undefined if there is none or it is unknown. */
+/**
+ * Returns the last admitted allocation of a pod, even if its actor has failed. Returns undefined if there is none or it
+ * is unknown.
+ */
 export function lastAllocation(ref: PodRef): Allocation | undefined {
   const snapshot = ref.getSnapshot();
   const { refused, termination } = snapshot.context;
@@ -135,13 +138,13 @@ export function lastAllocation(ref: PodRef): Allocation | undefined {
   return isUnknown || UNADMITTED.some((tag) => snapshot.hasTag(tag)) ? undefined : presentAllocation(snapshot.context);
 }
 
-/** The view of a pod, from which its status is computed, and its actor tree. */
+/** A pod's view, from which its status is computed, and its actor tree. */
 export interface ShownPod {
   readonly view: PodView;
   readonly tree: ActorNode;
 }
 
-/** The wanted pods that have no actor yet, because the node waits for its runtime. */
+/** Returns the wanted pods that have no actor yet, because the node waits for its runtime. */
 export function podsAwaitingNode(context: NodeContext): ShownPod[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
@@ -166,12 +169,12 @@ export function podsAwaitingNode(context: NodeContext): ShownPod[] {
   });
 }
 
-/** Why the runtime is not ready. Undefined if it is ready or not known yet. */
+/** Returns why the runtime is not ready, or undefined if it is ready or its state is not known yet. */
 export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'no reason given');
 
 export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined): LimiterView {
-  // The limiters of a stopped node are gone.
+  // A stopped node no longer has limiters.
   if (ref === undefined) return { capacity: 0, held: [], queue: [] };
   const { context } = ref.getSnapshot();
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);

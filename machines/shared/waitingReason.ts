@@ -8,5 +8,8 @@ export interface WaitingReason {
   readonly message: string;
 }
 
-/** Time for which a failure is reported before its back-off is. In a kubelet the next sync of the pod changes it. */
+/**
+ * Time in milliseconds for which a failure is reported before its back-off is reported instead. In a kubelet, the next
+ * sync of the pod changes it.
+ */
 export const FAILURE_SHOWN_MS = 3_000;

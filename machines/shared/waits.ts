@@ -1,4 +1,4 @@
-/** Pieces of configuration for states that wait for a timer, which the machine declares as `timer: timerPort()`. */
+/** Creates the configuration of states that wait for a timer, which the machine declares as `timer: timerPort()`. */
 import type { TimerInput } from './timerInput.ts';
 
 /**
@@ -25,7 +25,7 @@ interface Retrying {
   readonly retryAt: number;
 }
 
-/** A state that waits for another attempt. The state adds the transitions to it. */
+/** Returns a state that waits for another attempt. The caller adds the transitions to that attempt. */
 export const awaitingAttempt = ({ description, waitsFor, withinMs = Infinity }: RetryWait) =>
   ({
     description,
@@ -36,15 +36,15 @@ export const awaitingAttempt = ({ description, waitsFor, withinMs = Infinity }: 
     ),
   }) as const;
 
-/** A state that returns to `attempt` when the next attempt is due. */
+/** Returns a state that returns to `attempt` when the next attempt is due. */
 export const retrying = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt } }) as const;
 
-/** Like `retrying`, but also returns to `attempt` as soon as the runtime is available again. */
+/** Like `retrying`, but the state also returns to `attempt` as soon as the runtime is available again. */
 export const retryingOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
 
-/** Like `retryingOnReturn`, if the last attempt failed because the runtime was unavailable. */
+/** Like `retryingOnReturn`, but only if the last attempt failed because the runtime was unavailable. */
 export const retryingCall = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({
     ...awaitingAttempt(wait),

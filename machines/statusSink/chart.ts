@@ -1,7 +1,7 @@
 /**
- * A status sink. Receives the latest status of each pod, one at a time per pod. A rejected status is retried after a
- * while, or replaced by the pod's next status, and blocks neither other pods nor other sinks. If each status is
- * expensive for the sink, changes that nobody acts on wait a little, because they can often be combined with the next
+ * Sends the latest status of each pod to a sink, one at a time per pod. A rejected status is retried after a while, or
+ * replaced by the pod's next status. It blocks neither other pods nor other sinks. If each status is expensive for the
+ * sink, changes to which no other component reacts wait a little, because they can often be combined with the next
  * change.
  */
 import { assertEvent, enqueueActions, not, setup } from 'xstate';
@@ -13,9 +13,9 @@ import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
 
 /**
- * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so that a slow response delays all pods.
- * Here, seven statuses that hang for their 10 s leave a slot for the others, and the burst of a whole node is spread
- * out.
+ * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so a slow response delays all pods. With
+ * this limit, seven statuses that hang until their timeout of 10 s leave a slot for the others, and the burst of a
+ * whole node is spread out.
  */
 const MAX_CONCURRENT = 8;
 
@@ -23,9 +23,9 @@ const MAX_CONCURRENT = 8;
 const RETRY_MS = 10_000;
 
 /**
- * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT` others wait. It says only that the pod
- * exists. Such pods are queued to start, and most of them run by the end of the wait, so that one status suffices
- * instead of two.
+ * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT` others wait. That status says only
+ * that the pod exists. Pods in such a burst are queued to start, and most of them are running by the end of the wait,
+ * so one status is enough instead of two.
  */
 const FIRST_OF_MANY_MS = 10_000;
 
@@ -33,30 +33,30 @@ const FIRST_OF_MANY_MS = 10_000;
 export interface DueStatus {
   readonly uid: string;
   readonly version: number;
-  /** Whether the change is one that nobody acts on. */
+  /** Whether no other component reacts to the change. */
   readonly mayWait?: boolean;
   /** Whether no status of the pod has been sent yet. */
   readonly isFirst?: boolean;
 }
 
 interface GatheredStatus extends DueStatus {
-  /** Whether the status waits for `FIRST_OF_MANY_MS`. */
+  /** Whether the status waits for up to `FIRST_OF_MANY_MS`. */
   readonly isFirstOfMany: boolean;
 }
 
 export interface StatusSinkInput {
   readonly name: string;
-  /** Statuses that an earlier run of the agent had not seen acknowledged. */
+  /** Statuses that the sink had not acknowledged when an earlier run of the agent stopped. */
   readonly due: readonly DueStatus[];
   /**
-   * Waiting time of a deferrable status in milliseconds, except for the first statuses of many pods. Undefined if none
-   * waits.
+   * How long a deferrable status waits in milliseconds, except for the first statuses of many pods. Undefined if no
+   * status waits.
    */
   readonly patienceMs?: number;
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** To be sent in the order of `inOrder`. For a pod whose status is being sent, the next one. */
+  /** Statuses to be sent in the order of `inOrder`. If a status of the pod is being sent, this one follows it. */
   readonly due: readonly DueStatus[];
   /** Statuses that wait for the next change, the latest of each pod. */
   readonly gathering: readonly GatheredStatus[];
@@ -64,7 +64,7 @@ export interface StatusSinkContext extends StatusSinkInput {
   readonly sending: readonly DueStatus[];
   /** Rejected statuses. */
   readonly failed: readonly DueStatus[];
-  /** Why the last status was rejected, and when the rejected ones are retried. */
+  /** Why the last status was rejected. It also determines when rejected statuses are retried. */
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }
@@ -72,13 +72,16 @@ export interface StatusSinkContext extends StatusSinkInput {
 const without = <Status extends DueStatus>(statuses: readonly Status[], uid: string | undefined) =>
   statuses.filter((each) => each.uid !== uid);
 
-/** Replaces an earlier version. The result may wait only if both may. */
+/** Adds a status, replacing an earlier version. The result may wait only if both versions may. */
 const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
   isAmong(due, uid)
     ? due.map((each) => (each.uid === uid ? { uid, version, mayWait: mayWait && each.mayWait === true } : each))
     : [...due, { uid, version, mayWait }];
 
-/** Changes that others act on come first, because deferrable ones come in bursts. */
+/**
+ * Sorts the statuses to send. Changes to which other components react come first, because deferrable ones come in
+ * bursts.
+ */
 const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
   ...due.filter(({ mayWait }) => !mayWait),
   ...due.filter(({ mayWait }) => mayWait),
@@ -86,19 +89,19 @@ const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
 
 const isAmong = (all: readonly DueStatus[], uid: string): boolean => all.some((each) => each.uid === uid);
 
-/** ID of the timer of a waiting status. */
+/** Returns the ID of the timer for a waiting status. */
 const gatherId = (uid: string): string => `gather/${uid}`;
 
-/** ID of the call that sends a pod's status. */
+/** Returns the ID of the call that sends a pod's status. */
 const callId = (uid: string): string => `put/${uid}`;
 const uidIn = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
 
-/** The version that the sink has acknowledged. */
+/** Returns the version that the sink has acknowledged. */
 const sentIn = (event: object): number =>
   // `putStatus` is the only actor whose output arrives here.
   'output' in event ? (event.output as { version: number }).version : 0;
 
-/** The number of statuses to send. */
+/** Returns the number of statuses to send. */
 function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
   const { due, gathering, sending, failed } = context;
   const count = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
@@ -135,8 +138,8 @@ export const statusSinkMachine = setup({
       const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MAX_CONCURRENT;
       const gathered = [...without(gathering, uid), { uid, version, mayWait: true, isFirst, isFirstOfMany }];
       enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
-      // A later status does not extend the wait, and a status that is not the pod's first one waits no longer than any
-      // other.
+      // A later status does not extend the wait, and a status other than the pod's first one never waits longer than
+      // usual.
       if (before?.isFirstOfMany === false) return;
       if (before !== undefined) enqueue.stopChild(gatherId(uid));
       const after = isFirstOfMany ? FIRST_OF_MANY_MS : patienceMs;
@@ -161,7 +164,7 @@ export const statusSinkMachine = setup({
       });
     }),
     queueFailed: enqueueActions(({ context, enqueue }) => {
-      // A timer that has elapsed is not removed by itself.
+      // A timer that has elapsed is not removed automatically.
       enqueue.stopChild('retry');
       enqueue.assign({ due: [...context.due, ...context.failed], failed: [] });
     }),
@@ -180,7 +183,7 @@ export const statusSinkMachine = setup({
       if (!gathering.every(isNews)) enqueue.stopChild(gatherId(uid));
       enqueue.assign({
         sending: without(sending, uid),
-        // A later status is sent next, unless it was included already.
+        // A later status is sent next, unless the response already covers it.
         due: due.filter(isNews),
         gathering: gathering.filter(isNews),
         failure: failed.length > 0 ? failure : undefined,
@@ -246,7 +249,7 @@ export const statusSinkMachine = setup({
       description: 'Statuses could not be sent. The latest ones are sent after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
-      // A failed status is dropped when a later one is sent or waits in its place.
+      // A failed status is dropped when a later status is sent or waits to replace it.
       always: [
         { guard: 'isSending', target: 'sending' },
         { guard: not('hasFailed'), target: 'idle' },

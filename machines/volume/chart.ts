@@ -1,4 +1,4 @@
-/** One volume of one pod, from its mount to its unmount. */
+/** Manages one volume of one pod, from its mount to its unmount. */
 import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImage } from '../image/imageProgress.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
@@ -17,14 +17,17 @@ import {
   volumeSetup,
 } from './setup.ts';
 
-/** A failed mount is retried, sooner if its objects have changed meanwhile. */
+/**
+ * Returns the transition to a state that retries a failed mount. The retry comes sooner if the volume's objects have
+ * changed in the meantime.
+ */
 const onFailure = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>
   [
     { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'], meta: metaIfOutdated },
     { target, actions: ['recordFailure', 'tellFailure'] },
   ] as const;
 
-/** The objects may change while they are being read. */
+/** Returns substates that track whether the objects change while they are being read. */
 const whileReading = (waitsFor: string) => {
   const meta = { waitsFor, afterMs: MOUNT_LIMIT_MS };
   return {
@@ -76,7 +79,7 @@ export const volumeMachine = volumeSetup.createMachine({
         ],
         onError: onFailure('awaitingRetry'),
       },
-      // The unmount removes what an aborted mount has left.
+      // The unmount removes the leftovers of an aborted mount.
       on: {
         'volume.unmount': 'unmounting',
         'volume.update': { target: 'mounting', reenter: true, actions: 'update' },

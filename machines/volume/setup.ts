@@ -1,4 +1,4 @@
-/** Context, ports, guards and actions of a volume's chart. The chart is in chart.ts. */
+/** Defines the context, ports, guards and actions of a volume's chart. The chart is in chart.ts. */
 
 import { assertEvent, assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -27,17 +27,23 @@ import { failureEvent } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** Time limit of a mount, a little shorter than the time for which a kubelet lets a pod wait for its volumes. */
+/**
+ * Time limit of a mount in milliseconds, a little shorter than the time for which a kubelet lets a pod wait for its
+ * volumes. The mount fails when it is exceeded.
+ */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
-/** Time limit of an unmount. Deleting a large emptyDir takes long. */
+/**
+ * Time limit of an unmount in milliseconds, because deleting a large emptyDir can take long. The unmount fails when it
+ * is exceeded.
+ */
 export const UNMOUNT_LIMIT_MS = 20 * 60_000;
 
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
-  /** Whether the pod terminated under an earlier agent, so that the volume is only unmounted. */
+  /** Whether the pod terminated under an earlier agent, in which case the volume is only unmounted. */
   readonly isLeft?: boolean;
-  /** Whether containers started by an earlier agent already use the volume. */
+  /** Whether containers that an earlier agent started already use the volume. */
   readonly isInUse?: boolean;
   /** The pod's number in order of arrival. The pod that arrived first pulls first. */
   readonly ticket: number;
@@ -60,7 +66,7 @@ const showsCluster = (context: VolumeContext): boolean => {
   return volume !== undefined && dependsOnObjects(volume);
 };
 
-/** The image of an image volume. Undefined for every other kind. */
+/** Returns the image of an image volume, or undefined for any other kind of volume. */
 const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
 
 const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
@@ -72,11 +78,11 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-/** When the token has to be renewed, in milliseconds since the epoch. Undefined without a token. */
+/** Returns when the token has to be renewed, in milliseconds since the epoch, or undefined without a token. */
 export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
   mounted?.kind === 'path' ? mounted.renewAt : undefined;
 
-/** The expiry of the volume's tokens, for the actor tree. */
+/** Returns the expiry of the volume's tokens, for the actor tree. */
 export function facts({ snapshot: { context } }: Seen<VolumeContext>): ReportedDetails {
   const goodUntil = context.mounted?.kind === 'path' ? context.mounted.goodUntil : undefined;
   return { facts: goodUntil === undefined ? [] : [`token good until ${rfc3339(goodUntil)}`] };
@@ -89,13 +95,13 @@ function mountFailed({ name }: VolumeContext, event: { type: string }): EventMes
   return failureEvent(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
-/** The wait for the next attempt, at most as long as computed when the last one failed. */
+/** Returns the wait for the next attempt, which is at most as long as computed when the last attempt failed. */
 export const untilRetry = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
 });
 
-/** The input of the image machine. Errors are recorded for each container that the volume blocks. */
+/** Returns the input of the image machine. Errors are recorded for each container that the volume blocks. */
 export function imageInput(context: VolumeContext): ImageInput {
   const { pod, name, ticket, imageDelayMs: delayMs, waitingReason } = context;
   const held = containersMounting(pod.spec, [name]);
@@ -109,7 +115,7 @@ export function imageInput(context: VolumeContext): ImageInput {
     involved: involvedPod(pod),
     heldUp: held.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
     key: pullKey(context),
-    // Volumes come before all containers.
+    // Volumes are processed before all containers.
     followsSameImage: false,
   };
 }
@@ -138,9 +144,9 @@ export const volumeSetup = setup({
     },
     hasToken: ({ context }) => renewAt(context) !== undefined,
     showsObjects: ({ context }) => showsCluster(context),
-    /** A missing ConfigMap or Secret may exist by now. */
+    /** Whether to retry early, because a missing ConfigMap or Secret may exist by now. */
     canShortenWait: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
-    /** The objects have changed since they were requested, so that the files may have the old content. */
+    /** Whether the objects have changed since they were requested, in which case the files may have the old content. */
     isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImage: ({ context }) => imageOf(context) !== undefined,
   },
@@ -155,8 +161,9 @@ export const volumeSetup = setup({
       ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
     })),
     /**
-     * A missing image blocks only the containers that mount it, and a failed remount after a restart of the agent
-     * blocks no running container. While the runtime is not available, no container can start anyway.
+     * Reports whether the volume is delayed. A missing image blocks only the containers that mount it, and a failed
+     * remount after a restart of the agent blocks no running container. While the runtime is unavailable, no container
+     * can start anyway.
      */
     reportDelay: enqueueActions(({ context, event, enqueue }) => {
       const holdsUpAll = imageOf(context) === undefined && context.isInUse !== true;
@@ -168,7 +175,7 @@ export const volumeSetup = setup({
       assertEvent(event, 'volume.update');
       return { pod: event.pod };
     }),
-    /** Recorded before the next state's own events. */
+    /** Records the failure, before the next state records its own events. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
       for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailed(context, event)))
         enqueue.emit(recordedEvent);

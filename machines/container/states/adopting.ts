@@ -1,4 +1,4 @@
-/** Queries the runtime about an existing container, which adopts it after a restart of the agent. */
+/** Queries the runtime about an existing container in order to adopt it after a restart of the agent. */
 import { assign } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
@@ -15,7 +15,7 @@ import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
-/** Fields of a run that continues or may continue. */
+/** Returns the fields of a run that continues or may continue. */
 const runningFields = (context: ContainerContext, shown: ObservedContainer | null) => ({
   ...underId(context, shown?.id),
   ...madeOf(shown),
@@ -23,7 +23,10 @@ const runningFields = (context: ContainerContext, shown: ObservedContainer | nul
   imageRef: shown?.imageRef,
 });
 
-/** A container that was created and probably never started. It is created again with the same attempt. */
+/**
+ * Returns the fields of a container that was created and probably never started. It is created again with the same
+ * attempt.
+ */
 const neverStarted = (id: string | undefined) => ({
   id: undefined,
   createdIdentity: undefined,
@@ -32,8 +35,8 @@ const neverStarted = (id: string | undefined) => ({
 });
 
 /**
- * The container has disappeared from the runtime. The next run gets the next attempt. The list may have been too old to
- * show the last run, in which case log files show its number (C23).
+ * Returns the fields of a container that has disappeared from the runtime. The next run gets the next attempt. The list
+ * may have been too old to contain the last run, in which case log files provide its number (C23).
  */
 function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, ranBefore } = context;
@@ -91,7 +94,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
               output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
-          // The container exited meanwhile.
+          // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
           // As in a kubelet, the attempt counts from the container's creation.
@@ -141,7 +144,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           meta: { unreached: NO_FAILURE },
         },
       },
-      // A stopping container needs its attempt as well, but does not wait long for it.
+      // A stopping container also needs its attempt, but does not wait long for it.
       on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
     deciding: {

@@ -1,6 +1,6 @@
 /**
- * Reads the ConfigMaps and Secrets of a container's environment before it takes a start slot, which others wait for
- * (C37). A part of the chart in chart.ts.
+ * Reads the ConfigMaps and Secrets of a container's environment before it takes a start slot, for which other
+ * containers wait (C37). A part of the chart in chart.ts.
  */
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
@@ -11,11 +11,11 @@ import { launchFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
-  /** A container that was created already has its variables. */
+  /** Whether the container needs its variables. A container that has already been created has them. */
   takesVariables: ({ context }: ContainerArgs) =>
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
-  /** The missing ConfigMap or Secret may exist by now. */
+  /** Whether to retry early, because the missing ConfigMap or Secret may exist by now. */
   canShortenWait: ({ context }: ContainerArgs) =>
     context.failure?.reason === 'CreateContainerConfigError' && afterChange(context) < context.retryAt,
 };

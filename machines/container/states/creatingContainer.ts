@@ -24,13 +24,13 @@ import { refusedStart } from '../waitingReason.ts';
 
 type Started = PortTypes['startContainer']['output'];
 
-/** Returns the result of the start call, which guards and actions get as their parameter. */
+/** Returns the result of the start call, which guards and actions receive as their parameter. */
 const resultOf = ({ event }: { readonly event: { readonly output: Started } }): Started => event.output;
 
-/** Fields that are known once the container has started. Its ID may have changed by then. */
+/** Returns the fields that are known once the container has started. Its ID may have changed by then. */
 const startedFields = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
-/** Returns the failure of a start that the runtime refused. The container has exited then. */
+/** Returns the failure of a start that the runtime refused, in which case the container has exited. */
 const refusalOf = ({ refusal, finishedAt, createdAt }: Started): Failure | undefined =>
   refusal && { reason: 'RunContainerError', message: refusal.message, at: finishedAt ?? createdAt };
 
@@ -40,7 +40,7 @@ const refusalEvents = (result: Started): EventMessages => {
 };
 
 const guards = {
-  /** The runtime refused the start, and reports the container as exited. */
+  /** Whether the runtime refused the start. It then reports the container as exited. */
   hasExitedUnstarted: (_: ContainerArgs, result: Started) => result.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
   isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
@@ -67,12 +67,12 @@ const actions = {
     createdIdentity: identityOf(context),
     size: sizeOf(context),
   })),
-  /** Tells the pod to verify its sandbox, which may be gone before any list shows it. */
+  /** Tells the pod to verify its sandbox, which may have disappeared before any list shows that. */
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
   recordStarted: assignResult((_, result: Started) => startedFields(result)),
-  /** The exit was observed before the call returned, and may have been under a different ID. */
+  /** Records the start of a run whose exit was observed before the call returned, possibly under a different ID. */
   recordStartOfExitedRun: assignResult(({ context }, result: Started) => ({
     ...startedFields(result),
     ...underId(context, result.id),
@@ -80,7 +80,7 @@ const actions = {
   })),
   recordExit: assignResult((_, result: Started) => ({ run: terminatedRun(result) })),
   recordUnknownState: containerSetup.assign({ wasUnknown: true }),
-  /** Image, user and times are those that the runtime reports, as for any other exit. */
+  /** Records a refused start. As for any other exit, the image, user and times are those that the runtime reports. */
   recordRefusal: assignResult((_, result: Started) => {
     const failure = refusalOf(result);
     return {
@@ -103,7 +103,9 @@ const actions = {
 
 export const creatingContainerImplementations = { guards, actions };
 
-/** The call in flight is not aborted, because the created container must be known in order to be removed. */
+/**
+ * Transitions during the call. It is not aborted, because the created container must be known in order to be removed.
+ */
 const afterTheCall = {
   'container.stop': { actions: 'stopForGood' },
   'container.reset': { actions: 'requireReset' },
@@ -172,8 +174,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       description: 'The runtime starts the process of the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to start it', layout: { isOnMainPath: true } },
-      // A start without a response may have succeeded. The container then runs with this size even if its pod has been
-      // resized since.
+      // A start without a response may have succeeded, in which case the container runs with this size even if its pod
+      // has been resized since.
       entry: 'reportSize',
       invoke: {
         src: 'startContainer',
@@ -246,7 +248,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           },
           // The container may be running, and must not run beside the one that the pod restarts with.
           { guard: 'restartsWithPod', target: '#container.stopping' },
-          // No run has terminated, so that no restart policy prevents another creation (C5).
+          // No run has terminated, so no restart policy prevents another creation (C5).
           {
             guard: 'isGoneBeforeStart',
             target: '#container.launching.awaitingRetry',
@@ -257,7 +259,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               'reportNotFound',
             ],
           },
-          // No run has terminated, and the container still exists, so that the same attempt is launched again.
+          // No run has terminated, and the container still exists, so the same attempt is launched again.
           {
             guard: 'isStillCreated',
             target: '#container.launching.awaitingRetry',

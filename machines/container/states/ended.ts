@@ -1,4 +1,4 @@
-/** A run has terminated. The restart rules decide whether (C5) and when (C7) the next one starts. */
+/** Handles a terminated run. The restart rules decide whether (C5) and when (C7) the next run starts. */
 import { and, assertEvent } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
@@ -26,19 +26,22 @@ const wantsRestart = (context: ContainerContext): boolean =>
 /** Treats a run stopped by a probe as failed, even if it exited with 0. */
 const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
 
-/** The delay that is counted for the next start, and how much of it the container has to wait. */
+/** The delay that is counted for the next start, and how much of that delay the container still has to wait. */
 interface NextStart {
   readonly crashDelayMs: number | undefined;
   readonly waitMs: number;
-  /** Milliseconds since the epoch. 0 if the end of the run is unknown, so that the wait starts now. */
+  /**
+   * When the next start is due, in milliseconds since the epoch. 0 if the end of the run is unknown, in which case the
+   * wait starts now.
+   */
   readonly retryAt: number;
 }
 
 /**
- * The wait before the next run, from the end of the last one (C7). A kubelet kills a container and starts it again in one
- * sync, in which `doBackOff` (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the runs that had ended before.
- * If the delay after those is over, the container starts at once. Otherwise the next sync counts from the end of the
- * killed run.
+ * Returns the wait before the next run, counted from the end of the last run (C7). A kubelet kills a container and
+ * starts it again in one sync, in which `doBackOff` (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the
+ * runs that had ended before the kill. If the delay after the latest of those is over, the container starts at once.
+ * Otherwise the next sync counts from the end of the killed run.
  */
 function nextStart(context: ContainerContext): NextStart {
   const { run, crashDelayMs: previousDelayMs, killedToRestart = false } = context;
@@ -85,9 +88,12 @@ const guards = {
 };
 
 const actions = {
-  /** A start under a new key is counted at once, because a run had ended before it (`backOff.Next` in `doBackOff`). */
+  /** Counts a start under a new key with delay 0, because a run had ended before it (`backOff.Next` in `doBackOff`). */
   countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
-  /** The reported number and the last reported run remain, because neither can be withdrawn. */
+  /**
+   * Clears a failed start. The reported restart count and the last reported run remain, because neither can be
+   * withdrawn.
+   */
   forgetFailedStart: containerSetup.assign(({ context }) => ({
     isCounted: true,
     ...pastRuns(context),
@@ -109,20 +115,20 @@ const actions = {
 
 export const endedImplementations = { guards, actions };
 
-/** An update that ends the crash-loop back-off early. */
+/** Transitions on an update that ends the crash-loop back-off early. */
 const onUpdate = [
   { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
   { actions: 'update' },
 ] as const;
 
-/** The start failed because the sandbox was going away. The container itself is not at fault. */
+/** Transition if the start failed because the sandbox was going away. The container itself is not at fault. */
 const startInNextSandbox = {
   guard: 'wasStartRefused',
   target: '#container.pending.restarting',
   actions: ['loseSandbox', 'forgetContainer', 'forgetFailedStart'],
 } as const;
 
-/** An init container runs again in each sandbox. */
+/** Transition of an init container, which runs again in each sandbox. */
 const runAgain = { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' } as const;
 
 export const ended = containerSetup.extend(endedImplementations).createStateConfig({
@@ -163,7 +169,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         after(FAILURE_SHOWN_MS),
-        // If the exit was observed late, less of the back-off may be left.
+        // If the exit was observed late, part of the back-off has already passed.
         after(restOfBackOff),
       ],
       on: {

@@ -1,6 +1,6 @@
 /**
- * The container's own prerequisites are met. It is created and started when its pod says so, and then its postStart
- * hook runs.
+ * Waits, once the container's own prerequisites are met, until its pod allows it to be created and started. Then its
+ * postStart hook runs.
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
@@ -17,11 +17,11 @@ import { creatingContainer, creatingContainerImplementations } from './creatingC
 
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
-  /** The image or the sandbox has disappeared. The pod verifies its sandbox. */
+  /** Whether the image or the sandbox has disappeared. The pod then verifies its sandbox. */
   isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
     id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
-  /** The runtime reports why the hook failed. */
+  /** Whether the hook failed according to the runtime. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
 
@@ -53,7 +53,7 @@ export const launching = launchingSetup.createStateConfig({
       { actions: 'update' },
     ],
     'sandbox.lost': [
-      // The container has run and exited although the start call has not returned, so that its attempt is used up.
+      // The container has run and exited although the start call has not returned, so its attempt is used up.
       {
         guard: 'wasExitObserved',
         target: 'ended',
@@ -102,7 +102,7 @@ export const launching = launchingSetup.createStateConfig({
       }),
       entry: { type: 'report', params: { lifecycle: 'live' } },
       on: {
-        // If the image was removed meanwhile, it is checked and pulled again by its policy (C17).
+        // If the image has been removed in the meantime, it is checked and pulled again according to its policy (C17).
         'timer.elapsed': [
           { guard: 'isImageOrSandboxMissing', target: '#container.pending.choosing' },
           { target: 'readyToCreate' },

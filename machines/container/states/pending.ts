@@ -1,4 +1,4 @@
-/** A container that has to be created: it waits for its turn, its volumes and its image. */
+/** Prepares a container that has to be created: it waits for its turn, its volumes and its image. */
 import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
@@ -35,27 +35,29 @@ const recordImageRef = assign<ContainerContext, DoneActorEvent<{ imageRef: strin
 
 const guards = {
   /**
-   * Whether the runtime has nothing of the container, so that only log files can show earlier runs. A container that
-   * was created and not started is excluded, because a late start by an earlier agent would be counted as a terminated
-   * run.
+   * Whether the runtime has no instance of the container, in which case only log files can prove earlier runs. A
+   * container that was created and not started is excluded, because a late start by an earlier agent would be counted
+   * as a terminated run.
    */
   hasNoKnownRuns: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
     (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   isVolumeMissing: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
-  /** Whether the exit that restarts the whole pod came before the present sandbox, which is that restart. */
+  /**
+   * Whether the exit that restarts the whole pod occurred before the current sandbox. The new sandbox is that restart.
+   */
   hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isRestartOfAll(context),
   /**
-   * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), and its pod does not know
-   * of the earlier run.
+   * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), so its pod ignores the
+   * earlier run.
    */
   isInitOfEarlierSandbox: ({ context }: ContainerArgs) =>
     context.role === 'init' && context.isFromEarlierSandbox === true,
 };
 
 const actions = {
-  /** An update in place does not change the image. */
+  /** Sends the pod's new version to the image's actor. An update in place does not change the image. */
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
   recordImage: containerSetup.assign(({ event }) => {
     assertEvent(event, 'image.changed');
@@ -89,8 +91,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       description: 'Init containers and sidecars before it have to start or complete first.',
       tags: 'waiting',
       meta: { waitsFor: 'the containers before it', rules: ['C3', 'C4'] },
-      // A container whose turn has come reports `coming`, because its pod must not launch a later container meanwhile
-      // (C9).
+      // A container whose turn has come reports `coming`, because its pod must not launch a later container in the
+      // meantime (C9).
       entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
       always: [
         { guard: 'isStoppedForGood', target: '#container.stopped' },
@@ -164,7 +166,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
-          // A container that was created and never started retains its attempt.
+          // A container that was created and never started keeps its attempt.
           actions: assign(({ context: { attempt, name }, event: { output } }) => ({
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),

@@ -1,10 +1,10 @@
-/** An update removed the container from its pod, which continues to run. The container is removed from the runtime. */
+/** Removes a container from the runtime after an update removed it from its pod, which continues to run. */
 
 import { retryingOnReturn } from '../../shared/waits.ts';
 import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
 
-/** IDs of the containers known to this actor. The node's garbage collection removes older ones. */
+/** Returns the IDs of the containers known to this actor. The node's garbage collection removes older ones. */
 const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
   const known = [id, run?.containerId, earlierRun?.containerId];
   return [...new Set(known.flatMap((each) => (each ? [each] : [])))];

@@ -8,12 +8,12 @@ import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 /**
- * Returns the event about a failed resize. There is none if the last attempt at the same size failed with the same message,
- * also under an earlier agent (`SyncPod` in `pkg/kubelet/kubelet.go`).
+ * Returns the event about a failed resize. There is no event if the last attempt at the same size failed with the same
+ * message, even under an earlier agent (`SyncPod` in `pkg/kubelet/kubelet.go`).
  */
 function resizeError(context: ContainerContext, error: string): EventMessages {
   if (resizeErrorOf(context) === error) return [];
-  // The container's ID would make each message a new one, so it is replaced by the name.
+  // Replace the container's ID with its name, because messages that differ in the ID would not be aggregated.
   const shown = context.id ? error.replaceAll(context.id, context.name) : error;
   const message = resizeMessage('Pod resize error', context.pod, { error: shown });
   return [{ eventType: 'Warning', reason: 'ResizeError', message }];

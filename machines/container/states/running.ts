@@ -1,4 +1,7 @@
-/** A running container: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
+/**
+ * Runs a container, which counts as started once its startup probe has passed, and then probes it. A part of the chart
+ * in chart.ts.
+ */
 import { assertEvent, assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
@@ -24,14 +27,14 @@ import { awaitingResize, resizing, resizingImplementations } from './resizing.ts
 
 type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
 
-/** The stop that a failed probe requires, within the probe's own grace period or the pod's. */
+/** Returns the fields for stopping a container whose probe failed, within the probe's own grace period or the pod's. */
 function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
   return { afterExit: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, stopCause: said };
 }
 
-/** Returns the input of a probe of the present run. Undefined if the spec has no probe of this kind. */
+/** Returns the input of a probe of the current run, or undefined if the spec has no probe of this kind. */
 function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | undefined {
   const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
   if (probeOf(pod, name, kind) === undefined) return undefined;
@@ -46,7 +49,7 @@ const guards = {
     hasWrongSize(context) &&
     context.size !== undefined &&
     needsRestart(context.pod.spec, specOf(context), context.size),
-  /** Whether the container at the runtime was created from an older spec (C6). */
+  /** Whether the container in the runtime was created from an older spec (C6). */
   isOutdated: ({ context }: ContainerArgs) =>
     context.createdIdentity !== undefined && context.createdIdentity !== identityOf(context),
   showsUnknown: ({ context, event }: ContainerArgs) => {
@@ -66,7 +69,7 @@ const guards = {
   },
   mustStartUp: ({ context }: ContainerArgs) =>
     context.startupPassedId !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
-  /** Probe results of an earlier run are ignored. */
+  /** Whether a result is from the startup probe of the current run. Results of an earlier run are ignored. */
   isStartup: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'probe.succeeded');
     return event.kind === 'startup' && event.id === context.id;
@@ -94,8 +97,8 @@ const actions = {
     }
   }),
   /**
-   * Restarts the probes of a container whose ID has changed. As on a kubelet they start without a result, but those of
-   * a container that ran before the agent retain theirs (`doProbe` in pkg/kubelet/prober/worker.go).
+   * Restarts the probes of a container whose ID has changed. As on a kubelet, they start without a result, except that
+   * the probes of a container that ran before the agent retain theirs (`doProbe` in pkg/kubelet/prober/worker.go).
    */
   restartProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;
@@ -120,7 +123,7 @@ export const running = runningSetup.createStateConfig({
   meta: { rules: ['C6'], region: 'run', layout: { column: 3 } },
   entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',
-  // The spec may have changed since the container was created, also while the agent was not running.
+  // The spec may have changed since the container was created, even while the agent was not running.
   always: [
     { guard: 'isOutdated', target: 'stopping', actions: ['requireRecreation', recordOutdatedEvent] },
     { guard: 'resizesByRestart', target: 'stopping', actions: ['requireRecreation', recordResizeEvent] },

@@ -11,12 +11,12 @@ import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
 
 const guards = {
-  /** No process is left in the sandbox, so that no hook can run there. */
+  /** Whether no process is left in the sandbox, in which case no hook can run there. */
   isSandboxGone: ({ context }: ContainerArgs) => context.lostSandbox === null,
   hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
   /**
-   * A stop command may shorten the grace period but never extend it (C10). A container being killed at once has none
-   * left.
+   * Whether a stop command shortens the grace period, which it may never extend (C10). A container that is being killed
+   * immediately has none left.
    */
   isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) => {
     assertEvent(event, 'container.stop');
@@ -26,42 +26,46 @@ const guards = {
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
 };
 
-/** Grace period in seconds if no deadline was given. */
+/** Returns the grace period in seconds. Used if no deadline is set. */
 const graceOf = ({ pod, stopWithin }: ContainerContext): number =>
   stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
-/** Waits for the deadline, but no longer than the grace period. */
+/** Returns the wait for the deadline, which is never longer than the grace period. */
 const restOfGrace = (context: ContainerContext) => ({
   until: context.stopBy ?? 0,
   within: graceOf(context) * 1_000,
 });
 
-/** Maximum duration of a kill after the grace period, including two seconds per process. */
+/**
+ * Maximum duration in milliseconds of a kill after the grace period, including two seconds per process. The call then
+ * fails.
+ */
 const KILL_LIMIT_MS = 122_000;
 
 const actions = {
   /**
-   * A kubelet observes two ends before its sync: a failed postStart hook, and a container that died with its sandbox.
+   * Records whether the node kills the run itself. A kubelet observes two ends before its sync, which do not count: a
+   * failed postStart hook, and a container that died with its sandbox.
    */
   recordKill: containerSetup.assign(({ context }) => ({
     killedToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
   })),
-  /** A restart of the whole pod grants no grace period (C5), whatever later commands allow. */
+  /** Sets the grace period to 0 for a restart of the whole pod (C5), regardless of later commands. */
   limitGrace: containerSetup.assign(({ context: { afterExit } }) =>
     afterExit === 'restartWithPod' ? { stopWithin: 0 } : {},
   ),
-  /** Consumes the grace period when the deadline has passed, even if the clock was set back since (C10). */
+  /** Sets the grace period to 0 when the deadline has passed, even if the clock was set back since (C10). */
   consumeGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
-  /** A retry gets only the remaining grace period, independent of changes of the clock (C10). */
+  /** Limits a retry to the remaining grace period, independent of changes of the clock (C10). */
   limitToRemainingGrace: containerSetup.assign(({ context, event }) => ({
     stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
   })),
-  /** The grace period continues to run while another attempt is awaited. */
+  /** Deducts the wait for another attempt, because the grace period continues to run meanwhile. */
   deductWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
     if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
     return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };
   }),
-  /** The readiness probe continues while the container stops. */
+  /** Stops the startup and liveness probes. The readiness probe continues while the container stops. */
   stopStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.stopChild('probe/liveness');

@@ -1,6 +1,6 @@
 /**
- * The node knows the wanted and the running pods. It starts and terminates pods as sources change. A part of the chart
- * in chart.ts.
+ * Runs the node once it knows the wanted and the running pods. Starts and terminates pods as sources change. A part of
+ * the chart in chart.ts.
  */
 import { assertEvent, enqueueActions } from 'xstate';
 import { withEntries } from '../../../base/withEntries.ts';
@@ -43,7 +43,7 @@ const actions = {
     const begun = new Set(inputs.map(({ pod }) => pod.metadata.uid));
     const left = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
-      // Files of this agent are removed once the other agent's pod is gone.
+      // This agent's files are removed once the other agent's pod is gone.
       return isOfOthersAlone(context, uid) && !begun.has(uid);
     });
     if (left.length < context.left.length) enqueue.assign({ left });
@@ -73,8 +73,8 @@ const actions = {
     enqueue.assign({ pods: withPods(context, found, true) });
   }),
   /**
-   * A kubelet restarts such a pod after its termination with the next restart count (`restartRequested` in
-   * pod_workers.go).
+   * Announces pods that are wanted again. A kubelet restarts such a pod after its termination with the next restart
+   * count (`restartRequested` in pod_workers.go).
    */
   announceRewanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     for (const uid of rewanted(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
@@ -93,7 +93,7 @@ const actions = {
 export const activeImplementations = { actions: { ...actions, ...mirrorImplementations.actions } };
 const activeSetup = nodeSetup.extend(activeImplementations);
 
-/** Only the pods concerned are considered, because the node may have hundreds of others. */
+/** Restricts an action to the pods that the event is about, because the node may have hundreds of others. */
 const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
 const terminateItsOrphan = { type: 'terminateOrphans', ...its } as const;
 const startIt = { type: 'startNewPods', ...its } as const;
@@ -108,7 +108,10 @@ const sourceChanged = [
   { type: 'forwardUpdates', ...its },
 ] as const;
 
-/** A source cannot be read. Pods of the other sources run, and pods that it may own are not terminated. */
+/**
+ * State in which a source cannot be read. Pods of the other sources run, and pods that may belong to that source are
+ * not terminated.
+ */
 export const partial = activeSetup.createStateConfig({
   description:
     'A source cannot be read. The pods of the other sources run, and pods that it may own are not terminated.',

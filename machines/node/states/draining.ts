@@ -1,4 +1,4 @@
-/** The node is stopping. All pods terminate within their own grace periods. A part of the chart in chart.ts. */
+/** Stops the node. All pods terminate within their own grace periods. A part of the chart in chart.ts. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
 import { uidOf } from '../context.ts';
@@ -11,7 +11,7 @@ const guards = {
 };
 
 const actions = {
-  /** Terminates pods of this agent that have no actor, within their own grace periods. */
+  /** Terminates this agent's pods that have no actor, within their own grace periods. */
   terminateStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
     enqueue({ type: 'spawnPods', params: { inputs: stranded(context), ending: true } });
     enqueue.assign({ broken: [] });
@@ -25,7 +25,7 @@ const actions = {
   }),
   recordDrained: nodeSetup.assign(({ context, event }) => {
     const uid = uidOf(event);
-    // An outdated list may show it repeatedly.
+    // An outdated list may contain the pod repeatedly.
     return uid === undefined || context.drained.includes(uid) ? {} : { drained: [...context.drained, uid] };
   }),
   endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {

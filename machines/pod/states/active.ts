@@ -1,4 +1,4 @@
-/** A pod with a sandbox, whose containers start in order and run. A part of the chart in chart.ts. */
+/** Runs a pod that has a sandbox, starting its containers in order. A part of the chart in chart.ts. */
 import { assertEvent } from 'xstate';
 import { censusOf, withLifecycles } from '../census.ts';
 import { command, containerId, withoutCommandsTo } from '../commands.ts';
@@ -20,14 +20,14 @@ import {
 } from '../startOrder.ts';
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
-/** Containers that an update removed from the running pod. If one is wanted again, it gets a new actor. */
+/** Returns the containers that an update removed from the running pod. If one is wanted again, it gets a new actor. */
 const departed = (context: PodContext): ReadonlySet<string> => censusOf(context).of('removed');
 
 const guards = {
   wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
   isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInit(context) !== undefined,
   isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && isLastTurn(context),
-  /** Whether the spec has containers without an actor, and the volumes that they need are settled. */
+  /** Whether the spec has containers without an actor, and all volumes that the pod must wait for are settled. */
   hasNewContainers: ({ context }: PodArgs) => censusOf(context).withoutActor > 0 && areVolumesSettled(context),
   hasNewEphemeral: ({ context }: PodArgs) => newEphemeral(context).length > 0,
   hasRemoved: ({ context }: PodArgs) => departed(context).size > 0,
@@ -56,24 +56,27 @@ const actions = {
     command(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
     enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: onTheirWay(context, [name]) });
   }),
-  /** Ephemeral containers need only the sandbox, and their exit has no effect on the pod. */
+  /** Starts new ephemeral containers. They need only the sandbox, and their exit has no effect on the pod. */
   startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeral(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: onTheirWay(context, names) });
   }),
-  /** Restarts every container except the ephemeral ones in the present sandbox. */
+  /** Restarts every container except the ephemeral ones in the current sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     command(enqueue, context, [{ names: lastingNames(context), event: { type: 'container.reset' } }]);
     enqueue.assign({ restartsAll: true });
   }),
-  /** Containers that already had their turn ignore the command. */
+  /** Starts the regular containers. A container that has already had its turn ignores the command. */
   startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = afterInits(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ containers: onTheirWay(context, names) });
   }),
-  /** Marks the container as launching at once, before its actor reports it, so that only one is launched at a time. */
+  /**
+   * Launches the next container. Marks it as launching at once, before its actor reports it, so that only one container
+   * is launched at a time.
+   */
   launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextLaunch(context);
     if (name === undefined) return;
@@ -123,7 +126,7 @@ export const active = activeSetup.createStateConfig({
   },
   always: [
     { guard: 'hasRemoved', actions: 'forgetRemoved' },
-    // Possible at any time, also before the init containers have completed.
+    // This is possible at any time, even before the init containers have completed.
     {
       guard: 'hasNewEphemeral',
       actions: 'startEphemeral',

@@ -1,6 +1,6 @@
 /**
- * A pod before its admission, which waits for another agent to release it or for resources. A part of the chart in
- * chart.ts.
+ * Handles a pod before its admission, which waits for another agent to release the pod or for resources. A part of the
+ * chart in chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
@@ -19,11 +19,11 @@ const guards = {
   hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
 };
 
-/** The containers whose logs may show a later run than the runtime does. */
+/** Returns the containers whose logs may show a later run than the runtime does. */
 const forgotten = ({ allocated, observed }: PodContext): string[] => forgottenContainers(allocated, observed);
 
 const actions = {
-  /** Before its admission a pod has nothing to be resized. */
+  /** Replaces the desired pod. Before its admission, a pod has nothing to resize. */
   replaceDesired: podSetup.assign(({ event }) => {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, asked: event.pod };
@@ -35,7 +35,7 @@ const actions = {
   }),
   recordOthers: podSetup.assign(({ context }) => ({ failure: othersFailure(context) })),
   forgetFailure: podSetup.assign({ failure: undefined }),
-  /** Requests the resources that were not admitted before the agent restarted, or that were changed meanwhile. */
+  /** Requests the resources that were not admitted before the agent restarted, or that have changed since. */
   requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
     const wanted = wish(context, context.desired);
@@ -47,7 +47,10 @@ const actions = {
 export const admittingImplementations = { guards, actions };
 const admittingSetup = podSetup.extend(resizingImplementations).extend(admittingImplementations);
 
-/** Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox. */
+/**
+ * State in which another agent runs the pod. This agent creates none of the pod's objects until that agent has removed
+ * its sandbox.
+ */
 export const awaitingOthers = admittingSetup.createStateConfig({
   description: 'Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox.',
   tags: ['waiting', 'ofOthers'],
@@ -58,9 +61,9 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 });
 
 /**
- * Counts restarts by log files, because the runtime may have lost the last runs of some containers, and no lower number
- * may be reported (C23). Admission is requested both before and after, so that running containers hold the pod's name
- * meanwhile (C24).
+ * Counts restarts from log files, because the runtime may have lost the last runs of some containers, and a reported
+ * count must not decrease (C23). Admission is requested both before and after counting, so that running containers hold
+ * the pod's name in the meantime (C24).
  */
 export const recalling = admittingSetup.createStateConfig({
   description:
@@ -77,7 +80,7 @@ export const recalling = admittingSetup.createStateConfig({
     }),
     onDone: {
       target: 'recalled',
-      // Runs that the runtime has shown and lost meanwhile are counted already.
+      // Runs that the runtime has reported and lost in the meantime are already counted.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
     onError: { target: 'recalled', meta: { unreached: NO_FAILURE } },
@@ -86,7 +89,7 @@ export const recalling = admittingSetup.createStateConfig({
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
     'admission.refused': { meta: { unreached: RARE } },
-    // A terminating pod needs the restart counts as well, but does not wait long for them.
+    // A terminating pod also needs the restart counts, but does not wait long for them.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': {
       target: 'recalling',
@@ -113,8 +116,7 @@ export const admitting = admittingSetup.createStateConfig({
   on: {
     'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARE } },
     'admission.admitted': [
-      // All containers that ever will have already run under an earlier agent, so that the pod's resources are
-      // released.
+      // No more containers will run than those that ran under an earlier agent, so the pod's resources are released.
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.beginning',

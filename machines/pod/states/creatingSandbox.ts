@@ -16,12 +16,15 @@ import { fits, unfit } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
 import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
 
-/** A kubelet repeats the event every second, which soon exhausts its own rate limit for events of a pod. */
+/**
+ * Minimum interval in milliseconds between two events. A kubelet repeats the event every second, which soon exhausts
+ * its own rate limit for events about a pod.
+ */
 const REPEAT_EVENT_MS = 10_000;
 
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
-/** The failure of a pod that waits for the runtime's network, in the kubelet's wording. */
+/** Returns the failure of a pod that waits for the runtime's network, in the kubelet's wording. */
 const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
   reason: 'NetworkNotReady',
   message: `network is not ready: ${networkNotReady?.message}`,
@@ -29,7 +32,7 @@ const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
 });
 
 const guards = {
-  /** Whether the pod needs a network of its own, which the runtime does not have now. */
+  /** Whether the pod needs a network of its own while the runtime has none. */
   isNetworkMissing: ({ context: { networkNotReady, allocated } }: PodArgs) =>
     networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
   isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !fits(context, sandbox),
@@ -48,7 +51,7 @@ const actions = {
     type: 'slot.release',
     key: slotKey(context),
   })),
-  /** The first containers can check their images while the sandbox is being created. */
+  /** Starts the first containers, which can check their images while the sandbox is being created. */
   startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
     if (context.turnsTaken.length > 0) return;
     const names = firstTurn(context);
@@ -128,7 +131,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
           },
         ],
       },
-      // The call in flight is not aborted, because the created sandbox must be known in order to be removed.
+      // Do not abort the call in flight, because the created sandbox must be known in order to be removed.
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
         'pod.deadlineExceeded': [

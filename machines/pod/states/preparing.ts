@@ -1,4 +1,4 @@
-/** Prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
+/** Prepares the prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
 import { retryingCall } from '../../shared/waits.ts';
 import { areVolumesSettled } from '../context.ts';

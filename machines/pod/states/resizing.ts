@@ -1,6 +1,6 @@
 /**
- * Changes of a pod's resources: their events, the sizes of containers, and the size of the pod's cgroup. A part of the
- * chart in chart.ts.
+ * Handles changes of a pod's resources: their events, the sizes of containers, and the size of the pod's cgroup. A part
+ * of the chart in chart.ts.
  */
 import { assertEvent, not } from 'xstate';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
@@ -22,8 +22,8 @@ import { isResizing, mustResizeCgroup } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /**
- * Returns a refused resize and the event about it. The event is undefined if it was sent before for the same reason and
- * generation, by this agent or an earlier one (`SetPodResizePendingCondition` in
+ * Returns a refused resize and the event about it. The event is undefined if this agent or an earlier one has already
+ * sent it for the same reason and generation (`SetPodResizePendingCondition` in
  * `pkg/kubelet/status/status_manager.go`).
  */
 function resizeRefused({
@@ -45,7 +45,7 @@ function resizeRefused({
   return { pendingResize: { reason, generation, resources }, event: isReported ? undefined : event };
 }
 
-/** The generation of an admitted resize. The pod may have a newer one by now. */
+/** Returns the generation of an admitted resize. The pod may have a newer generation by now. */
 const generationOf = (resize: PodContext['resize']): { generation?: number } =>
   resize?.generation === undefined ? {} : { generation: resize.generation };
 
@@ -80,7 +80,7 @@ const actions = {
     ...(resize && { resize: { ...resize, error: undefined } }),
   })),
   /**
-   * Records why the cgroup was not resized. The same error is reported once, as in a kubelet (`SyncPod` in
+   * Records why the cgroup was not resized. As in a kubelet, the same error is reported only once (`SyncPod` in
    * `pkg/kubelet/kubelet.go`).
    */
   recordCgroupResizeError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
@@ -95,7 +95,7 @@ const actions = {
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(about(context.allocated, { reason: 'ResizeCompleted', message }));
   }),
-  /** If the resize is refused or deferred, the rest of the update is applied nevertheless. */
+  /** Applies the rest of an update whose resize was refused or deferred. */
   applyRest: podSetup.enqueueActions(({ context, enqueue }) => {
     const { desired, allocated } = context;
     const pod = withResources(desired, resourcesOf(allocated));
@@ -109,7 +109,7 @@ const actions = {
 export const resizingImplementations = { guards, actions };
 const resizingSetup = podSetup.extend(resizingImplementations);
 
-/** The resources have changed again, so that the resize in progress is outdated. */
+/** Transition if the resources have changed again, in which case the resize in progress is outdated. */
 const restarted = {
   guard: not('changesNetworkMode'),
   target: 'steady',

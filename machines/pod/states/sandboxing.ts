@@ -22,7 +22,7 @@ const guards = {
 };
 
 const actions = {
-  /** Replaces actors that have not created anything yet by actors that know the runtime's containers. */
+  /** Replaces actors that have not created a container yet by actors that know the runtime's containers. */
   forgetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.containers)) {
       const key = slotKey({ pod: context.allocated, name }, 'pull');
@@ -40,8 +40,8 @@ const actions = {
     command(enqueue, context, [{ names: stoppedByRestartOfAll(context), event: { type: 'container.reset' } }]);
   }),
   /**
-   * Restores the turns after a restart of the agent. A completed init container that was garbage-collected gets no
-   * command.
+   * Restores the record of turns after a restart of the agent. A completed init container that was garbage-collected
+   * gets no command.
    */
   restoreTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurns(context);
@@ -67,13 +67,13 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       tags: ['working', 'withoutContainers'],
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
-        // All containers that ever will have already run. The remains are terminated and the final status is reported.
+        // No more containers will run. The remaining ones are terminated, and the final status is reported.
         {
           guard: 'needsNoSandbox',
           target: '#pod.terminating.beginning',
           actions: ['recordPastInitialization', 'complete'],
         },
-        // The way in which running containers have to stop depends on the state of their sandbox.
+        // Whether running containers stop with hooks and grace periods depends on the state of their sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
         { target: 'creatingSandbox' },
@@ -153,7 +153,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       }),
       on: {
         'timer.elapsed': [
-          // An earlier agent created the sandbox, and the first list did not show it.
+          // An earlier agent created the sandbox, and the first list did not contain it.
           { guard: 'showsUnknownContainers', target: 'deciding', actions: 'forgetContainers' },
           { target: 'creatingSandbox' },
         ],

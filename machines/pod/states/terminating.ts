@@ -1,4 +1,4 @@
-/** Removes containers, sandbox, volumes and data, in this order. A part of the chart in chart.ts. */
+/** Terminates a pod: removes containers, sandbox, volumes and data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
@@ -28,14 +28,14 @@ const RESTART_EVERY = 6;
 const isTaskLost = (event: object): boolean =>
   'error' in event && failureOf({ type: '', ...event }).reason === 'TaskLost';
 
-/** The number of failures because of a lost task, including the present one. */
+/** Returns the number of failures because of a lost task, including the current one. */
 const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 
-/** Whether the runtime shows a container that may be running and has no actor yet. */
+/** Whether the runtime has a container that may be running and has no actor yet. */
 const hasUnadoptedContainer = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
-/** Waits for the deadline of the containers, but no longer than their grace period. */
+/** Returns the wait for the deadline of the containers, which is never longer than their grace period. */
 const restOfGrace = ({ termination, endedAt }: PodContext) =>
   termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
@@ -54,8 +54,8 @@ const guards = {
 const actions = {
   recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
   /**
-   * The sandbox has stopped. It is retained in the context, because its addresses were the pod's and it has yet to be
-   * removed.
+   * Marks the sandbox as stopped. It is retained in the context, because its addresses were the pod's and it has yet to
+   * be removed.
    */
   markSandboxStopped: podSetup.assign({
     sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
@@ -65,7 +65,7 @@ const actions = {
     const commands = names.map((name) => ({ names: [name], event: stopCommand(context, name) }));
     command(enqueue, context, commands);
   }),
-  /** The next sidecar's turn to stop has come (C11). */
+  /** Stops the next sidecar, whose turn to stop has come (C11). */
   stopNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextToStop(context);
     if (name === undefined) return;
@@ -75,9 +75,9 @@ const actions = {
     command(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * A pod that no source has any more does not count at admission (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`),
-   * because its API server's scheduler has reassigned its resources. A static pod still runs, so that others wait for
-   * what it holds.
+   * Removes the pod from admission. A pod that no source has any more does not count there (`GetActivePods` in
+   * `pkg/kubelet/kubelet_pods.go`), because its API server's scheduler has reassigned its resources. A static pod
+   * counts as long as it runs, so other pods wait for its resources.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
     if (termination === undefined || staysAfterwards(termination) || termination.reason === 'NodeShutdown') return;
@@ -85,17 +85,20 @@ const actions = {
     const type = sourceOf(allocated) === 'api' ? ('admission.settle' as const) : ('admission.leave' as const);
     enqueue.sendTo(served('admission'), { type, uid });
   }),
-  /** The stopped containers hold only the host ports, which are released with the sandbox (C9). */
+  /** Releases the resources of the stopped containers. The host ports are released with the sandbox (C9). */
   releaseResources: podSetup.sendTo(served('admission'), ({ context }) => ({
     type: 'admission.containersStopped' as const,
     uid: context.allocated.metadata.uid,
   })),
-  /** Other pods may use the resources. The full name remains reserved until nothing of the pod is left (C9). */
+  /**
+   * Allows other pods to use the resources. The full name remains reserved until the pod has been removed completely
+   * (C9).
+   */
   settleAdmission: podSetup.sendTo(served('admission'), ({ context }) => ({
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
   })),
-  // As by a kubelet, whose next sync of a terminating pod uses its latest spec (`SyncTerminatingPod` and
+  // A kubelet does the same, because its next sync of a terminating pod uses the latest spec (`SyncTerminatingPod` and
   // `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
   replaceDeadline: podSetup.assign(({ context: { allocated }, event }) => {
     if (event.type !== 'pod.update') return {};
@@ -121,12 +124,12 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
   meta: { region: 'end' },
   initial: 'containers',
   entry: 'leaveAdmission',
-  // An abandoned call, or a runtime that has become available again, may create a sandbox late. It must not outlive the
-  // pod.
+  // An abandoned call, or a runtime that has become available again, may create a sandbox late. That sandbox must not
+  // outlive the pod.
   always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
     'pod.update': { actions: ['desire', 'replaceDeadline'] },
-    // No container runs or starts again, so that the metadata needs no distribution.
+    // No container runs or starts again, so the metadata need not be distributed.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
     'admission.admitted': { meta: { unreached: RARE } },
@@ -147,7 +150,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         input: { withinMs: 0 },
         onDone: {
           target: 'containers',
-          // The time of a termination that arrived meanwhile takes precedence.
+          // If a termination has arrived in the meantime, its time takes precedence.
           actions: assign(({ context: { termination }, event }) =>
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),
@@ -286,7 +289,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         withinMs: REFUSED_MS,
       }),
       tags: ['retrying', 'ended'],
-      // A restart of the runtime may have been requested meanwhile.
+      // A restart of the runtime may have been requested in the meantime.
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
