@@ -17,11 +17,11 @@ import { clusterAccess } from './clusterAccess.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
 
 export interface JoinedCluster extends ClusterParts {
-  /** Client of the same server with a separate rate limit. */
+  /** Client of the same API server with a separate rate limit. */
   readonly eventClient: KubeClient;
   /** Calls the listener with the UID of the node's Node object when it exists, and when it is replaced. */
   followNodeUid(listener: (uid: string) => void): void;
-  /** Client of the same server without a rate limit, for access reviews. */
+  /** Client of the same API server without a rate limit, for access reviews. */
   readonly reviewClient: KubeClient;
   /** Calls the listener when the node has received a new serving certificate. */
   followServing(listener: () => void): void;
@@ -40,13 +40,16 @@ interface ClusterObserver {
 export interface JoinOptions {
   readonly observer?: ClusterObserver | undefined;
   readonly onProblem?: (problem: string) => void;
-  /** Directory for the API objects of pods across restarts of the agent. Undefined if they are not stored. */
+  /**
+   * Directory in which the API objects of pods are stored across restarts of the agent. Undefined if they are not
+   * stored.
+   */
   readonly keptDirectory?: string;
 }
 
 /**
- * Reads the kubeconfig and the files that it names, without sending a request yet. Throws a `ConfigError` if any of them is
- * invalid. Later problems with them are reported once to `onProblem`.
+ * Reads the kubeconfig and the files that it names, without sending a request yet. Throws a `ConfigError` if any of
+ * them is invalid. Later problems with these files are reported to `onProblem`, each of them once.
  */
 export async function joinCluster(
   config: ClusterConfig,
@@ -100,7 +103,10 @@ export async function joinCluster(
   };
 }
 
-/** Returns functions that open connections and that reconnect all of them. `abortController` closes them. */
+/**
+ * Returns functions that open connections and that reconnect all of them. Aborting `abortController` closes the
+ * connections.
+ */
 function createConnections() {
   const transports: Http2Transport[] = [];
   const abortController = new AbortController();
@@ -116,7 +122,10 @@ function createConnections() {
   return { connect, reconnect, abortController };
 }
 
-/** Returns the listeners for the UID of the Node object. A listener that is added later is called with the latest UID. */
+/**
+ * Returns the listeners for the UID of the Node object. A listener that is added after the UID is known is called with
+ * the latest UID.
+ */
 function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
   const listeners: ((uid: string) => void)[] = [];
   let latest: string | undefined;
@@ -132,7 +141,7 @@ function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'f
   };
 }
 
-/** Maps the settings of the Node to the names of the agent's configuration. */
+/** Maps the settings for the Node object to the names of the agent's configuration. */
 function nodeSettings(config: ClusterConfig) {
   const { leaseSeconds, registersNode: registers, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
@@ -183,8 +192,8 @@ async function readAccess(config: ClusterConfig, parts: CredentialParts): Promis
 }
 
 /**
- * Returns the endpoint of the bootstrap kubeconfig, which is needed again once the client certificate has expired. Undefined
- * if the file is missing, which does not prevent the start.
+ * Returns the endpoint of the bootstrap kubeconfig, which is needed again once the client certificate has expired.
+ * Returns undefined if the file is missing, which does not prevent the node from starting.
  */
 async function readBootstrapEndpoint(
   written: Kubeconfig | undefined,

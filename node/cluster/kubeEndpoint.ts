@@ -2,7 +2,7 @@ import type { CredentialSource, KubeEndpoint } from '../../kubeclient/endpoint.t
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { environmentProxy } from '../credentials/environmentProxy.ts';
 
-/** Returns the endpoint of the API server of a kubeconfig. */
+/** Returns the endpoint of the API server that a kubeconfig names. */
 export function kubeEndpoint(
   { cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>,
   credentials: CredentialSource,

@@ -30,7 +30,7 @@ export class NodeApiUse {
     return this.#port;
   }
 
-  /** Records the port when the API is served. */
+  /** Records the port on which the API is served. */
   setPort(port: number): void {
     this.#port = port;
     this.#since = this.#clock.now();
@@ -40,7 +40,7 @@ export class NodeApiUse {
     this.#failure = toFailure(error, this.#clock.now());
   }
 
-  /** Includes the reviews of an access check in the view. */
+  /** Includes the access reviews of a check in the view. */
   trackAccess<T extends Pick<Access, 'counts'>>(access: T): T {
     this.#access = access;
     return access;

@@ -60,7 +60,7 @@ export const labelsFlag = z.pipe(
   z.transform((text: string) => Object.fromEntries(pairsOf(text))),
 );
 
-/** A taint in a file. */
+/** Schema of a taint in a configuration file. */
 export const taint = section({
   key: textLike('the name of a taint such as "example.com/gpu"', (key) => key !== '' && isLabel(key, '')),
   value: z.optional(
@@ -88,7 +88,7 @@ export const taintsFlag = z.pipe(
   z.transform((text: string) => namesOf(text).flatMap((part) => taintOf(part) ?? [])),
 );
 
-/** The name of a sysctl, or a prefix followed by `*`. */
+/** Schema of a sysctl pattern: the name of a sysctl, or a prefix followed by `*`. */
 export const sysctlPattern = textOf(
   (text) => sysctlPatternProblem(text) === undefined,
   'a namespaced sysctl such as "net.core.somaxconn", or a pattern such as "kernel.msg*"',

@@ -1,4 +1,7 @@
-/** The cipher suites that a kubelet accepts, which are those of Go and two older names. Some are insecure. */
+/**
+ * The cipher suites that a kubelet accepts, which are those of Go, and two older names for some of them. Some are
+ * insecure.
+ */
 export const CIPHER_SUITES: readonly string[] = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',

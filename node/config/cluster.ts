@@ -1,4 +1,4 @@
-/** The settings of a node that belongs to a cluster. */
+/** Compiles the settings of a node that belongs to a cluster. */
 
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
@@ -20,12 +20,13 @@ export interface ClusterConfig {
   readonly registersNode: boolean;
   /** Whether the attach/detach controller attaches volumes to the node. */
   readonly attachesByController: boolean;
-  /** The node's ID at the cloud provider. Empty if there is none. */
+  /** The node's ID at the cloud provider. Empty if it has none. */
   readonly providerId: string;
-  /** Undefined if no cloud controller sets the node's addresses. */
+  /** Settings for an external cloud controller. Undefined if none sets the node's addresses. */
   readonly cloud?: CloudSettings;
   readonly leaseSeconds: number;
-  /** Interval of the checks for changes of the Node's status. `statusReportMs` is the maximum interval between two updates. */
+  /** Interval in milliseconds between two checks for changes of the Node's status. */
+  /** Maximum interval in milliseconds between two updates of the Node's status. */
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
   /** Maximum number of images in the Node's status. -1 for no limit. */
@@ -40,10 +41,10 @@ export interface ClusterConfig {
   readonly eventRate: Rate;
 }
 
-/** The rate of client-go, which it uses for 0. */
+/** The request rate that client-go uses if it is configured as 0, in requests per second. */
 const CLIENT_GO_QPS = 5;
 
-/** Compiles the settings. Undefined if the node belongs to no cluster. */
+/** Compiles the settings. Returns undefined if the node does not belong to a cluster. */
 export function clusterOf(values: SettingValues, rootDirectory: string): ClusterConfig | undefined {
   const kubeconfig = values['--kubeconfig'];
   if (!kubeconfig && values['--bootstrap-kubeconfig'])
@@ -69,7 +70,7 @@ export function clusterOf(values: SettingValues, rootDirectory: string): Cluster
   });
 }
 
-/** Returns the addresses of `--node-ip` for the cloud controller, without unspecified addresses. */
+/** Returns the addresses in `--node-ip` for the cloud controller, without unspecified addresses. */
 function cloudOf(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
   const { '--cloud-provider': provider, '--node-ip': addresses } = values;
   if (!isExternal(provider)) return {};

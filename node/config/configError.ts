@@ -3,7 +3,7 @@ import { shortText, truncate } from '../../base/shortText.ts';
 import { quotingHint, sourceTextAt } from '../../kubernetes/yaml/sourceText.ts';
 import { secretNames } from './settings/allSettings.ts';
 
-/** A mistake in the user's configuration. Its message is printed unchanged, and the process exits with code 1. */
+/** An error in the user's configuration. Its message is printed unchanged, and the process exits with code 1. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -45,7 +45,9 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): stri
   return [`${path === '' ? '' : `${path}: `}${issue.message}${got}${hintOf(issue, input, source)}`];
 }
 
-/** Explains why YAML has read a value as something other than a string. The value is secret if `input` masks it. */
+/**
+ * Explains why YAML has interpreted a value as something other than a string. The value is secret if `input` masks it.
+ */
 function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
   const written = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
   if (written === undefined) return '';
@@ -59,7 +61,7 @@ const MAX_LINE_LENGTH = 500;
 const cut = (line: string): string => truncate(shortText(line, MAX_LINE_LENGTH), MAX_LINE_LENGTH);
 
 /**
- * Describes what a schema rejects in `input`, one line for each mistake: "field: expected …, got …". `source` is the value
+ * Describes why a schema rejects `input`, with one line per error: "field: expected …, got …". `source` is the value
  * that the reader of YAML returned, if `input` is a copy of it.
  */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown, source: unknown = input): string[] {

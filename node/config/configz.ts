@@ -11,8 +11,8 @@ import { asFields, configuredValue, isStandalone, writtenDefault } from './setti
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the configuration at `/configz`: for each field the value of the flag, else of the file, else the default, replaced
- * by what this host or cluster makes of it, and without secrets.
+ * Returns the configuration at `/configz`: for each field the value of the flag, else of the file, else the default. If
+ * the host or the cluster determines the effective value, that value replaces it. Secrets are left out.
  */
 export function kubeletConfigurationOf(config: NodeConfig): Fields {
   const { flags, file } = config.given;
@@ -22,11 +22,11 @@ export function kubeletConfigurationOf(config: NodeConfig): Fields {
 
 interface Configured {
   readonly flags: Fields;
-  /** The fields of the file, or of the part of it that a group stands for. */
+  /** The fields of the file, or of the section of the file that corresponds to a group. */
   readonly fields: Fields;
 }
 
-/** Returns the fields that a kubelet shows, as configured or by default. */
+/** Returns the fields that a kubelet reports, as configured or by default. */
 function configuredFields(settings: Settings, configured: Configured): Fields {
   const fields = fieldEntries(settings).map(([name, entry]) => {
     const value = isGroup(entry) ? groupValue(name, entry, configured) : fieldValue(name, entry, configured);
@@ -40,7 +40,7 @@ function groupValue(name: string, group: Group, { flags, fields }: Configured): 
   return configuredFields(group.fields, { flags, fields: asFields(lookUp(fields, name)) });
 }
 
-/** Returns the value as Go's encoder writes it. Undefined if it leaves out the field. */
+/** Returns the value in the form that Go's encoder writes. Undefined if the encoder leaves out the field. */
 function fieldValue(name: string, setting: Setting, configured: Configured): unknown {
   const byDefault = setting.hidesDefault ? undefined : writtenDefault(setting, isStandalone(configured.flags));
   const value = configuredValue(name, setting, configured) ?? byDefault;
@@ -54,14 +54,14 @@ const isEmpty = (value: unknown): boolean =>
 
 const isZero = (value: unknown): boolean => value === '' || value === 0 || value === false;
 
-/** Returns the fields whose values in effect depend on the host, the command, the cluster or other fields. */
+/** Returns the fields whose effective values depend on the host, the command, the cluster or other fields. */
 function effectiveFields(config: NodeConfig): Fields {
   const { serving, cluster, given, staticPodPath, imageServiceEndpoint, containerRuntimeEndpoint } = config;
   return definedOnly({
     podLogsDir: config.podLogsDirectory,
     resolvConf: config.resolvConf,
     containerRuntimeEndpoint,
-    // A kubelet leaves it empty if the runtime serves the images too.
+    // A kubelet leaves this field empty if the runtime also serves the images.
     imageServiceEndpoint: imageServiceEndpoint === containerRuntimeEndpoint ? undefined : imageServiceEndpoint,
     serializeImagePulls: given.file.serializeImagePulls ?? config.maxParallelImagePulls < 2,
     staticPodPath,
@@ -93,7 +93,7 @@ function merged(first: Fields, second: Fields): Fields {
   return Object.fromEntries(fields);
 }
 
-/** Masks the password and the query of the URL of pods, and its headers. */
+/** Masks the password and the query of the manifest URL, and its headers. */
 function withoutSecretFields({ staticPodURL: url, staticPodURLHeader: headers, ...fields }: Fields): Fields {
   return definedOnly({
     ...fields,
@@ -102,7 +102,7 @@ function withoutSecretFields({ staticPodURL: url, staticPodURLHeader: headers, .
   });
 }
 
-/** The flag has pairs of a name and a value, and the file has lists of values by name. */
+/** Masks the values of headers. The flag has pairs of a name and a value, and the file has lists of values by name. */
 function maskedHeaders(headers: unknown): Fields {
   const names = Array.isArray(headers) ? headers.map(([name]) => String(name)) : Object.keys(asFields(headers));
   return Object.fromEntries(names.map((name) => [name, ['<masked>']]));

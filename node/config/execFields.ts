@@ -1,4 +1,4 @@
-/** The fields of the exec credential plugin of a user in a kubeconfig (`clientcmd/api/v1` of client-go). */
+/** Defines the fields of a user's exec credential plugin in a kubeconfig (`clientcmd/api/v1` of client-go). */
 import * as z from 'zod/mini';
 import { boolean, list, oneOf, text, textLike } from './fields.ts';
 
@@ -17,7 +17,7 @@ const fields = z.looseObject(
   { error: 'expected a map of fields' },
 );
 
-/** A node has no terminal, so the plugin cannot prompt. */
+/** Schema of an exec plugin. A node has no terminal, so the plugin cannot prompt. */
 export const exec = fields.check(
   z.refine(({ interactiveMode }) => interactiveMode !== 'Always', {
     error: 'interactiveMode: expected "Never" or "IfAvailable", for nobody can be asked here',

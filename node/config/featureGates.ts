@@ -1,13 +1,13 @@
-/** The feature gates that the node acts on (`pkg/features/kube_features.go` of 1.36). */
+/** Lists the feature gates that have an effect on the node (`pkg/features/kube_features.go` of 1.36). */
 import { lookUp } from '../../base/lookUp.ts';
 import type { KubeletFields } from './settings/allSettings.ts';
 
-/** Beta gates that are off by default. */
+/** Beta gates that are disabled by default. */
 const BETA: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
-/** Beta gates that are on by default. */
+/** Beta gates that are enabled by default. */
 const BETA_ON: readonly string[] = ['ContainerCheckpoint'];
-/** Alpha gates. */
+/** Alpha gates, which are disabled by default. */
 const ALPHA: readonly string[] = ['PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
 
@@ -23,7 +23,7 @@ export const splitsLogs = (config: Gated): boolean => isOn(config, 'PodLogsQuery
 export const takesCheckpoints = ({ featureGates = {} }: Gated): boolean =>
   lookUp(featureGates, 'ContainerCheckpoint') ?? lookUp(featureGates, ALL_BETA) ?? true;
 
-/** Dependencies between gates. A kubelet does not start if a gate is on without those that it depends on. */
+/** Whether a gate is enabled without the gate that it depends on, in which case a kubelet does not start. */
 export const lacksTrustBundles = (config: Gated): boolean =>
   hasTrustBundles(config) && !isOn(config, 'ClusterTrustBundle');
 
@@ -40,7 +40,7 @@ export interface Gate {
   readonly isEnabled: boolean;
 }
 
-/** Returns the state of all gates that the node acts on. */
+/** Returns the state of every gate that has an effect on the node. */
 export const knownGates = (config: Gated): readonly Gate[] => [
   ...BETA.map((name): Gate => ({ name, stage: 'BETA', isEnabled: isOn(config, name) })),
   ...BETA_ON.map((name): Gate => ({ name, stage: 'BETA', isEnabled: takesCheckpoints(config) })),

@@ -1,21 +1,23 @@
-/** The types of the fields of a KubeletConfiguration. Each error message says what the field expects. */
+/**
+ * Defines the types of the fields of a KubeletConfiguration. Each error message says which values the field accepts.
+ */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { nearest } from '../../base/nearest.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 
-/** A value that `is` accepts. The error message starts with "expected". */
+/** Creates the schema of a value that `is` accepts. The error message starts with "expected". */
 function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
   return z.custom<T>(is, { error: `expected ${expected}` });
 }
 
 export const text = kind<string>('a string', (value) => typeof value === 'string');
 
-/** A path. An empty path is rejected, because it is usually an unset shell variable. */
+/** Schema of a path. An empty path is rejected, because it is usually an unset shell variable. */
 export const path = kind<string>('a path', (value) => typeof value === 'string' && value !== '');
 
-/** A directory for the agent's files, which must not be `/`. */
+/** Schema of a directory for the agent's files, which must not be `/`. */
 export const directory = kind<string>(
   'a directory other than /',
   (value) => typeof value === 'string' && value !== '' && !/^\/[/.]*$/.test(value),
@@ -23,13 +25,13 @@ export const directory = kind<string>(
 
 export const boolean = kind<boolean>('true or false', (value) => typeof value === 'boolean');
 
-/** A number above `min` and at most `max`. */
+/** Creates the schema of a number greater than `min` and at most `max`. */
 export function fraction(min: number, max: number): z.ZodMiniCustom<number, number> {
   const expected = `a number above ${min} and at most ${max}`;
   return kind(expected, (value) => typeof value === 'number' && value > min && value <= max);
 }
 
-/** An integer. Without bounds it is a non-negative int32. */
+/** Creates the schema of an integer. The default bounds are those of a non-negative int32. */
 export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, number> {
   const range = max >= 2 ** 31 - 1 ? `of at least ${min}` : `between ${min} and ${max}`;
   return kind(
@@ -38,22 +40,22 @@ export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, numbe
   );
 }
 
-/** One of several strings. */
+/** Creates the schema of a string that must be one of `words`. */
 export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMiniCustom<T, T> {
   const expected = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`;
   return kind(expected, (value) => words.some((word) => word === value));
 }
 
-/** Maximum of Go's durations, which are 63-bit numbers of nanoseconds (almost 300 years). */
+/** Maximum duration in milliseconds. Go's durations are 63-bit numbers of nanoseconds (almost 300 years). */
 const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
 
-/** An address to listen on. An empty string means the default. */
+/** Schema of an address to listen on. An empty string means the default. */
 export const listenAddress = kind<string>(
   'an IP address',
   (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
 );
 
-/** A quantity that `is` accepts, in nanos. */
+/** Creates the schema of a quantity that `is` accepts, which is parsed into nanos. */
 export function quantity(expected: string, is: (nanos: bigint) => boolean = () => true) {
   const nanosOf = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;
@@ -67,12 +69,12 @@ export function quantity(expected: string, is: (nanos: bigint) => boolean = () =
   );
 }
 
-/** A string that `is` accepts. */
+/** Creates the schema of a string that `is` accepts. */
 export function textLike(expected: string, is: (text: string) => boolean): z.ZodMiniCustom<string, string> {
   return kind(expected, (value) => typeof value === 'string' && is(value));
 }
 
-/** A Go duration, parsed into milliseconds. The bounds are in milliseconds. */
+/** Creates the schema of a Go duration, which is parsed into milliseconds. The bounds are in milliseconds. */
 export function duration(min = 0, max = LONGEST_DURATION, range = '') {
   const isInRange = (value: unknown): boolean => {
     const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
@@ -87,7 +89,7 @@ export function duration(min = 0, max = LONGEST_DURATION, range = '') {
 
 const durations = new WeakSet<z.ZodMiniType>();
 
-/** Marks a type whose strings are durations, so that /configz can write them as Go does. */
+/** Marks a type whose strings are durations, so that /configz can format them like Go. */
 export function markDuration<T extends z.ZodMiniType>(type: T): T {
   durations.add(type);
   return type;
@@ -105,7 +107,7 @@ export function fromText(bounds: z.ZodMiniCustom<number, number>) {
   );
 }
 
-/** The runtime's socket as `unix:///path` or as an absolute path, normalized to the first form. */
+/** Schema of the runtime's socket, as `unix:///path` or as an absolute path. It is normalized to the first form. */
 export const endpoint = z.pipe(
   kind<string>('a socket such as "unix:///run/containerd/containerd.sock"', (value) => {
     return typeof value === 'string' && (value === '' || /^(unix:\/\/)?\/./.test(value));
@@ -123,15 +125,15 @@ export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMin
 
 const mapsWithKnownKeys = new WeakSet<z.core.$ZodType>();
 
-/** Whether a section is a map in Go, whose entries can be null, and not a struct with optional fields. */
+/** Whether a section is a map in Go, whose entries can be null, rather than a struct with optional fields. */
 export const isMapInGo = (schema: z.core.$ZodType): boolean => mapsWithKnownKeys.has(schema);
 
-/** Maximum number of unknown names that are listed individually. */
+/** Maximum number of unknown names that an error lists individually. Any others are only counted. */
 const MOST_KEYS = 10;
 
 /**
- * A map of fields. Each unknown field is one line of the error, which suggests the most similar known name. `what` is the noun
- * for the keys of a map of which all keys are known.
+ * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
+ * similar known name. `what` is the noun for a key of a map of which all valid keys are known.
  */
 export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
   const known = Object.keys(fields);

@@ -2,7 +2,7 @@ import { ConfigError, describeIssues } from './configError.ts';
 import type { Flags } from './settings/allSettings.ts';
 import { flagSchema } from './settings/schemas.ts';
 
-/** Parses the flags of the command line. Throws a `ConfigError` that lists all mistakes. */
+/** Parses the command-line flags. Throws a `ConfigError` that lists all errors. */
 export function readFlags(given: Readonly<Record<string, string | boolean | undefined>>): Flags {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const read = flagSchema().safeParse(set);

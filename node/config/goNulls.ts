@@ -1,4 +1,4 @@
-/** Replaces the nulls of a configuration file by the values that Go's decoder leaves in their place. */
+/** Replaces the nulls in a configuration file with the values that Go's decoder leaves in their place. */
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { isMapInGo } from './fields.ts';
@@ -43,10 +43,16 @@ function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, un
 
 const accepts = (schema: z.core.$ZodType, value: unknown): boolean => z.safeParse(schema, value).success;
 
-/** Other required fields are pointers in Go, so that a missing one is a mistake there too. */
+/**
+ * Whether a required field is a string. Other required fields are pointers in Go, so a missing one is an error there
+ * too.
+ */
 const isRequiredString = (schema: z.core.$ZodType): boolean => accepts(schema, '') && !accepts(schema, undefined);
 
-/** Returns the zero value of a type. An empty string also stands for the zero of a type that has no valid one. */
+/**
+ * Returns the zero value of a type. An empty string also stands for the zero value of a type for which 0 or false would
+ * not be valid.
+ */
 function zeroOf(schema: z.core.$ZodType): unknown {
   const type = typeOf(schema);
   if (type instanceof z.ZodMiniArray) return [];

@@ -1,10 +1,10 @@
 import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
-/** The settings for log rotation and for the removal of dead containers. */
+/** Settings for log rotation and for the removal of dead containers. */
 export interface HousekeepingConfig {
   readonly logs: {
-    /** Size at which a log is rotated. Infinity if logs are never rotated. */
+    /** Size in bytes at which a log is rotated. Infinity if logs are never rotated. */
     readonly maxBytes: number;
     readonly maxFiles: number;
     readonly workers: number;
@@ -14,7 +14,7 @@ export interface HousekeepingConfig {
   readonly garbage: { readonly perContainer: number; readonly total: number };
 }
 
-/** Returns a limit, where a negative number means no limit. */
+/** Converts a limit. A negative number means no limit. */
 const limitOf = (count: number): number => (count < 0 ? Infinity : count);
 
 /** Compiles the settings. */

@@ -1,16 +1,16 @@
-/** The address, certificate and access of the page of a node. */
+/** Compiles the address, certificate and access settings of a node's page. */
 import { resolve } from 'node:path';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../inspect/address.ts';
 import { ConfigError } from './configError.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
-/** The page's address, with a certificate if other hosts reach it. */
+/** The page's address, with a certificate if other hosts can reach it. */
 export interface InspectConfig extends PageAddress {
   /** The paths of PEM files. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
-/** Compiles the setting. Throws a `ConfigError` if other hosts would reach the page without TLS or without a token. */
+/** Compiles the setting. Throws a `ConfigError` if other hosts could reach the page without TLS or without a token. */
 export function inspectOf(values: SettingValues): { readonly inspect?: InspectConfig } {
   const { '--inspect-address': text, tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   const page = parsePageAddress(text);

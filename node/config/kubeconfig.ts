@@ -25,7 +25,7 @@ const pem = z.pipe(
 const unsupported = (instead: string) =>
   z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
 
-/** A value that can be sent in a header. */
+/** Schema of a value that can be sent in a header. */
 const headerText = textLike('text without control characters', (value) => /^[^\p{Cc}]*$/u.test(value));
 const fields = { error: 'expected a map of fields' };
 
@@ -64,7 +64,7 @@ const userFields = z.looseObject(
   },
   fields,
 );
-/** Whether the impersonation fields include the user's name, or are all unset. */
+/** Whether the impersonation fields include the user's name or are all unset. */
 const hasCompleteImpersonation = (each: z.output<typeof userFields>): boolean =>
   Boolean(each.as) ||
   !(each['as-uid'] || each['as-groups']?.length || Object.keys(each['as-user-extra'] ?? {}).length > 0);
@@ -83,7 +83,7 @@ const user = userFields.check(
     error: 'client-certificate: required with client-key',
   }),
 );
-/** A list that may be missing or null. */
+/** Creates the schema of a list that may be missing or null. */
 function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.nullish(list(z.looseObject(shape, fields)));
 }
@@ -104,7 +104,7 @@ export interface Kubeconfig {
   readonly user: z.output<typeof user>;
   /** Names of the context and of its user. The user's name is empty if the context has none. */
   readonly names: { readonly context: string; readonly user: string };
-  /** Prefixes for error messages about the fields of the cluster and of the user. */
+  /** Prefixes of error messages about the fields of the cluster and of the user. */
   readonly places: { readonly cluster: string; readonly user: string };
 }
 
@@ -148,7 +148,7 @@ export function parseKubeconfig(path: string, content: string, flag = '--kubecon
   };
 }
 
-/** Finds an entry by its name. The first of several entries with the same name wins. */
+/** Finds an entry by its name. If several entries have the same name, the first one wins. */
 function byName<T extends { readonly name: string }>(
   all: readonly T[] | null | undefined,
   name: string,
@@ -179,7 +179,7 @@ function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(s
   return { ...section, ...Object.fromEntries(resolved) };
 }
 
-/** Resolves the path of a program against the directory of the kubeconfig. A mere name is looked up in PATH. */
+/** Resolves the path of a program against the directory of the kubeconfig. A bare name is looked up in PATH. */
 function withProgram(section: z.output<typeof user>, path: string): z.output<typeof user> {
   const { exec: program } = section;
   if (!program?.command.includes('/')) return section;

@@ -14,7 +14,7 @@ import { servingRules } from './settings/servingSettings.ts';
 const hasGate = ({ featureGates = {} }: KubeletFields, gate: string): boolean =>
   lookUp(featureGates, gate) === true || (Object.hasOwn(featureGates, 'AllAlpha') && featureGates.AllAlpha === true);
 
-/** The rules of fields that a feature gate enables. */
+/** Rules for fields that a feature gate enables. */
 const gateRules: readonly Rule<KubeletFields>[] = [
   rule('memoryReservationPolicy', '"TieredReservation" needs the feature gate MemoryQoS', (config) => {
     return config.memoryReservationPolicy !== 'TieredReservation' || hasGate(config, 'MemoryQoS');
@@ -29,7 +29,7 @@ const gateRules: readonly Rule<KubeletFields>[] = [
   }),
 ];
 
-/** All rules. Each broken rule is a separate mistake. */
+/** All rules. Each violated rule is a separate error. */
 const rules: readonly Rule<KubeletFields>[] = [
   ...resourceRules,
   ...runtimeRules,
@@ -40,7 +40,10 @@ const rules: readonly Rule<KubeletFields>[] = [
   ...gateRules,
 ];
 
-/** A KubeletConfiguration `kubelet.config.k8s.io/v1beta1` as of Kubernetes 1.36, with durations parsed into milliseconds. */
+/**
+ * Creates the schema of a KubeletConfiguration `kubelet.config.k8s.io/v1beta1` of Kubernetes 1.36. Durations are parsed
+ * into milliseconds.
+ */
 export const kubeletConfiguration = () =>
   fileSchema().check(
     ...rules.map(({ at, message, holds }) => z.refine<KubeletFields>(holds, { error: message, path: [at] })),

@@ -19,7 +19,10 @@ function ignoredWarning(file: ConfigFile | undefined): string[] {
   return [`${file.path}: accepted, but ignored in this version: ${file.ignored.join(', ')}`];
 }
 
-/** Reads the configuration file and the host, and compiles the configuration. Throws a `ConfigError` for the user. */
+/**
+ * Reads the configuration file and the host, and compiles the configuration. Throws a `ConfigError`, whose message is
+ * for the user.
+ */
 export async function loadConfig(
   flags: Flags,
   options: { defaults: Omit<ConfigDefaults, 'hostname' | 'addresses'>; checkHost: boolean },

@@ -4,18 +4,18 @@ import type { Header } from './urlFields.ts';
 /** A URL that lists pods, the headers of its requests, and the polling interval. */
 export interface ManifestUrlConfig {
   readonly url: string;
-  /** Headers with the same name are sent in their order. */
+  /** Headers of the requests. Headers with the same name are sent in this order. */
   readonly headers: readonly Header[];
   readonly everyMs: number;
 }
 
-/** Compiles the settings of the manifest URL. Undefined if there is none. */
+/** Compiles the settings of the manifest URL. Returns undefined if none is configured. */
 export function manifestUrlOf(values: SettingValues): ManifestUrlConfig | undefined {
   const { staticPodURL: url, staticPodURLHeader: headers = [], httpCheckFrequency: everyMs } = values;
   return url ? Object.freeze({ url, headers: Object.freeze(headerPairs(headers)), everyMs }) : undefined;
 }
 
-/** The flag has pairs, in their order, and the file has lists by name. */
+/** Returns the headers as pairs. The flag has pairs, in order, and the file has lists of values by name. */
 function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly Header[] {
   if (Array.isArray(headers)) return headers;
   return Object.entries(headers).flatMap(([name, all]) => all.map((value): Header => [name, value]));

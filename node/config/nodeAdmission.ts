@@ -1,4 +1,4 @@
-/** The settings for the admission of pods, apart from resources. */
+/** Compiles the settings for the admission of pods, except those for resources. */
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { UNINITIALIZED_TAINT } from '../../kubernetes/node/cloud.ts';
 import { isExternal } from './settings/clusterSettings.ts';

@@ -18,13 +18,13 @@ import { type SettingValues, settingValues } from './settings/settingValues.ts';
 /** The compiled configuration of the node agent, with absolute paths and with durations in milliseconds. */
 export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly nodeName: string;
-  /** The node's addresses, at most one of each family, the primary address first. */
+  /** The node's addresses, at most one of each family, starting with the primary address. */
   readonly nodeIps: readonly string[];
   /** Whether the addresses are those of the host and change with them. */
   readonly followsHostAddresses: boolean;
   /** Whether the IPv6 address comes first. */
   readonly prefersIpv6: boolean;
-  /** The pod CIDR of a node that gets none from a cluster. */
+  /** The pod CIDR of a node that does not get one from a cluster. */
   readonly podCidr?: string;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
@@ -36,43 +36,43 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly runtimeClassPath?: string;
   /** A URL that lists pods. */
   readonly manifestUrl?: ManifestUrlConfig;
-  /** Undefined if the node belongs to no cluster. */
+  /** Settings of the node's cluster. Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterConfig;
-  /** Whether manifests may refer to optional API objects, which the pod then runs without. */
+  /** Whether manifests may refer to optional API objects. The pods then run without those objects. */
   readonly lenientManifests: boolean;
-  /** Whether to start the pods once and exit. */
+  /** Whether to start the pods once and then exit. */
   readonly runOnce: boolean;
   /** A URL such as `unix:///run/containerd/containerd.sock`. */
   readonly containerRuntimeEndpoint: string;
   readonly imageServiceEndpoint: string;
   readonly runtimeRequestTimeoutMs: number;
-  /** Undefined for the root of the cgroup tree. */
+  /** The cgroup below which the pods' cgroups are created. Undefined for the root of the cgroup tree. */
   readonly cgroupRoot?: string;
   /** The cgroup driver if the runtime does not report one. */
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
-  /** Interval of a kubelet's sync loop, which the health check allows for. */
+  /** Interval in milliseconds of a kubelet's sync loop. The health check depends on it. */
   readonly syncFrequencyMs: number;
-  /** Minimum interval between two measurements of a volume's usage. */
+  /** Minimum interval in milliseconds between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
   readonly maxPods: number;
-  /** Maximum number of pods per CPU. 0 for no limit. */
+  /** Maximum number of pods per CPU. 0 means no limit. */
   readonly podsPerCore: number;
-  /** Infinity for no limit. */
+  /** Maximum number of concurrent image pulls. Infinity means no limit. */
   readonly maxParallelImagePulls: number;
-  /** The policy that decides for which present images a pod must prove that it may pull them. */
+  /** The policy that determines for which images on the node a pod must prove that it may pull them. */
   readonly imageVerification: ImageVerification;
   /** Paths of the image credential provider plugins. */
   readonly credentialProviders?: ProviderPaths;
-  /** Timeout of one pull. 0 for no timeout. */
+  /** Timeout of one pull in milliseconds. 0 means no timeout. */
   readonly imagePullTimeoutMs: number;
-  /** Time after which a pull no longer blocks pulls from other registries. 0 for no limit. */
+  /** Time in milliseconds after which a pull no longer blocks pulls from other registries. 0 means no limit. */
   readonly slowImagePullAfterMs: number;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** The resolv.conf file for pods. Empty for none. */
+  /** The resolv.conf file for pods. Empty if there is none. */
   readonly resolvConf: string;
   readonly seccompDefault: boolean;
   /** Number of user IDs of a pod with its own user namespace. */
@@ -80,14 +80,14 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly maxContainerRestartPeriodMs: number;
   /** Maximum size of the recording on disk. 0 if nothing is recorded. */
   readonly recordSizeBytes: number;
-  /** Undefined if the page is not served. */
+  /** Settings of the page. Undefined if the page is not served. */
   readonly inspect?: InspectConfig;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
-  /** The feature gates that the node acts on. */
+  /** The feature gates that have an effect on the node. */
   readonly gates: readonly Gate[];
-  /** The source flags and file, which may contain secrets. */
+  /** The flags and the file that the configuration was compiled from, which may contain secrets. */
   readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
 
@@ -96,7 +96,7 @@ export interface ConfigDefaults {
   readonly hostname: string;
   readonly addresses: readonly string[];
   readonly rootDirectory: string;
-  /** Undefined for that of `run`. */
+  /** Directory of the pods' logs. Undefined for the default of `run`. */
   readonly podLogsDirectory?: string;
   readonly staticPodPath?: string;
 }
@@ -124,7 +124,10 @@ function runtimeOf(values: SettingValues) {
   };
 }
 
-/** Returns both flags even if only one is set, which `readProviderConfig` then rejects. */
+/**
+ * Returns the paths of the credential provider plugins. If only one of the flags is set, returns both paths, which
+ * `readProviderConfig` then rejects.
+ */
 function credentialProvidersOf(values: SettingValues): Pick<NodeConfig, 'credentialProviders'> {
   const config = values['--image-credential-provider-config'] ?? '';
   const binDir = values['--image-credential-provider-bin-dir'] ?? '';
@@ -171,7 +174,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
   return compileValues(values, { ...given.defaults, given: Object.freeze({ flags, file: file?.written ?? {} }) });
 }
 
-/** Compiles the values of the settings. */
+/** Compiles the effective values of the settings. */
 export function compileValues(
   values: SettingValues,
   { given, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'given'>,

@@ -5,7 +5,7 @@ import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../base/ipAddre
 const addressesIn = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));
 
-/** An empty value counts as unset, because installers pass it. */
+/** Schema of `--node-ip`. An empty value counts as unset, because installers pass it. */
 export const nodeIpsFlag = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(addressesIn(value)), {
     error: 'expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone',

@@ -1,4 +1,4 @@
-/** The settings for reserved resources, cgroups, eviction and swap. */
+/** Compiles the settings for reserved resources, cgroups, eviction and swap. */
 
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
 import type { ReservedResources } from '../../kubernetes/resources/allocatable.ts';
@@ -7,7 +7,7 @@ import type { SettingValues } from './settings/settingValues.ts';
 
 export interface NodeResources {
   readonly reserved: ReservedResources;
-  /** Whether the limit of all pods together excludes the reserved resources. */
+  /** Whether the limit for all pods together excludes the reserved resources. */
   readonly enforcesAllocatable: boolean;
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
@@ -18,9 +18,11 @@ export interface NodeResources {
   readonly cpuCfsQuotaPeriodMs: number;
   /** OOM score adjustment of the agent, from -1000 (never killed) to 1000. */
   readonly oomScoreAdj: number;
-  /** Absolute name of the cgroup that the agent moves itself to. Undefined if it stays in its cgroup. */
+  /**
+   * Absolute name of the cgroup to which the agent moves itself. Undefined if the agent stays in its initial cgroup.
+   */
   readonly kubeletCgroups?: string;
-  /** Whether the OOM killer kills single processes. Undefined to kill the whole container on cgroup v2. */
+  /** Whether the OOM killer kills single processes. If undefined, it kills the whole container on cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
 
@@ -47,7 +49,10 @@ export function nodeResources(values: SettingValues): NodeResources {
   });
 }
 
-/** A file that sets any threshold disables all default thresholds, unless it merges them explicitly. */
+/**
+ * Returns the eviction thresholds. A file that sets any threshold disables all default thresholds, unless it merges
+ * them explicitly.
+ */
 const thresholdsOf = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;
 

@@ -12,12 +12,12 @@ import { allSettings } from './settings/allSettings.ts';
 import { isGroup, type Settings } from './settings/setting.ts';
 import { asFields } from './settings/settingValues.ts';
 
-/** A KubeletConfiguration as read, with the fields it sets that this version does not act on. */
+/** A parsed KubeletConfiguration, with those of its fields that have no effect in this version. */
 export interface ConfigFile {
   readonly path: string;
   readonly config: KubeletConfiguration;
   readonly ignored: readonly string[];
-  /** The fields as written, without null values. */
+  /** The fields as written in the file, without null values. */
   readonly written?: Readonly<Record<string, unknown>>;
 }
 
@@ -38,7 +38,7 @@ const isIgnored = (name: string, settings: Settings): boolean => lookUp(settings
 
 const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
-/** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all mistakes. */
+/** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all errors. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const parsed = parseBounded(text, limits);
   if ('problem' in parsed) throw new ConfigError(`${path}: ${parsed.problem}`);

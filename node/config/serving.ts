@@ -1,4 +1,4 @@
-/** The settings of the node's own API, compiled. */
+/** Compiles the settings of the node's own API. */
 
 import { join, resolve } from 'node:path';
 import { isLoopbackIp } from '../../base/ipAddress.ts';
@@ -12,7 +12,7 @@ import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ServingConfig {
   readonly host: string;
-  /** 0 for any free port. */
+  /** Port of the API. 0 means any free port. */
   readonly port: number;
   /** Port of the unauthenticated read-only API. Undefined if it is not served. */
   readonly readOnlyPort?: number;
@@ -37,7 +37,7 @@ export interface ServingConfig {
 }
 
 export interface ServedConfig {
-  /** Undefined if the API is not served. */
+  /** Settings of the API. Undefined if the API is not served. */
   readonly serving?: ServingConfig;
   /** Address of the health endpoint. Undefined if it is not served. */
   readonly healthz?: { readonly host: string; readonly port: number };
@@ -81,7 +81,10 @@ function servingOf(values: SettingValues, rootDirectory: string): ServingConfig 
   return Object.freeze(serving);
 }
 
-/** A node without an API server cannot authenticate other hosts, so it serves on loopback only. */
+/**
+ * Returns the host to listen on. A node without an API server cannot authenticate other hosts, so it serves on loopback
+ * only.
+ */
 function hostOf(values: SettingValues): string {
   const { address } = values;
   if (!isInCluster(values) && !isLoopbackIp(address))

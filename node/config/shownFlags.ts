@@ -1,4 +1,4 @@
-/** The command line and the flags for clients of the node's API, without the values that may be secret. */
+/** Reports the command line and the flags to clients of the node's API, without values that may be secret. */
 import { join } from 'node:path';
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import type { NodeConfig } from './nodeConfig.ts';
@@ -7,7 +7,7 @@ import { defaultValue, isStandalone } from './settings/settingValues.ts';
 
 const MASKED = '<masked>';
 
-/** Masks the secrets among the words of a command line. */
+/** Masks the secrets in a command line. */
 export function ownCommand(words: readonly string[]): string[] {
   const secrets = secretNames();
   return words.map((word, at) => {
@@ -20,9 +20,9 @@ export function ownCommand(words: readonly string[]): string[] {
 type ShownConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'>;
 
 /**
- * Every flag by its name without dashes, with the given value or the default. As on a kubelet, the configuration file
- * does not show here (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are printed as Go's
- * flag package prints them.
+ * Returns the value of every flag, or its default, by the flag's name without dashes. As on a kubelet, the
+ * configuration file has no influence (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are
+ * formatted like Go's flag package.
  */
 export function shownFlags(config: ShownConfig): ReadonlyMap<string, string> {
   const given = new Map<string, unknown>(Object.entries(config.given.flags));
@@ -37,7 +37,7 @@ export function shownFlags(config: ShownConfig): ReadonlyMap<string, string> {
   );
 }
 
-/** The defaults that depend on the command or on other settings. */
+/** Returns the defaults that depend on the command or on other settings. */
 const computedDefaults = (config: ShownConfig): ReadonlyMap<string, string> =>
   new Map([
     ['--container-runtime-endpoint', config.containerRuntimeEndpoint],

@@ -1,9 +1,9 @@
-/** The fields of the manifest URL. */
+/** Defines the fields of the manifest URL. */
 import * as z from 'zod/mini';
 
 export type Header = readonly [name: string, value: string];
 
-/** The URL of a manifest. */
+/** Schema of the URL of a manifest. */
 export const manifestUrl = z.custom<string>((value) => typeof value === 'string' && (value === '' || isHttp(value)), {
   error: 'expected a URL such as "https://example.com/pods.yaml"',
 });
@@ -13,8 +13,9 @@ function isHttp(text: string): boolean {
   return url !== null && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '';
 }
 
-/** Valid names and values of headers. */
+/** Pattern of a valid header name. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Pattern of a valid header value. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const isHeader = ([name, value]: Header): boolean => NAME.test(name) && VALUE.test(value);
 
@@ -26,7 +27,7 @@ export const headersFlag = z.pipe(
   z.transform((value: string) => headersOf(value)),
 );
 
-/** The headers in a configuration file, by name. */
+/** Schema of the headers in a configuration file, by name. */
 export const headersField = z.custom<Readonly<Record<string, readonly string[]>>>(
   (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(areHeaders),
@@ -40,7 +41,7 @@ function headersOf(text: string): Header[] {
   const pairs = text.split(',').filter((pair) => pair !== '');
   return pairs.map((pair) => {
     const colon = pair.indexOf(':');
-    // Without a colon the name is missing.
+    // Without a colon, the name is missing.
     return colon < 0 ? ['', ''] : [pair.slice(0, colon).trim(), pair.slice(colon + 1).trim()];
   });
 }

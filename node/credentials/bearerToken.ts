@@ -2,7 +2,7 @@ import { Secret } from '../../host/secretText.ts';
 import type { CredentialFile } from './credentialFile.ts';
 import type { LastGood } from './lastGood.ts';
 
-/** Interval after which client-go reads a token file again. */
+/** Interval in milliseconds after which client-go reads a token file again. */
 const REREAD_MS = 60_000;
 
 /** Characters that can be sent in the Authorization header. */
@@ -19,11 +19,14 @@ export function parseToken(text: string, place: string): string {
 interface TokenFile {
   readonly file: Pick<CredentialFile, 'read' | 'place'>;
   readonly good: LastGood<Secret>;
-  /** Monotonic time in milliseconds. */
+  /** Returns the monotonic time in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** Returns the token of a file. While the file is invalid it returns the last valid token, which may still be accepted. */
+/**
+ * Returns a source of the token in a file. While the file is invalid, it returns the last valid token, which the server
+ * may still accept.
+ */
 export function tokenFileSource({ file, good, monotonic }: TokenFile) {
   let readAt: number | undefined;
   const read = async () => {

@@ -1,4 +1,7 @@
-/** TLS bootstrapping of a node, which uses a bootstrap kubeconfig to request the certificate of its own kubeconfig. */
+/**
+ * Implements TLS bootstrapping of a node, which uses a bootstrap kubeconfig to request the certificate of its own
+ * kubeconfig.
+ */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, visit } from 'yaml';
@@ -17,8 +20,8 @@ interface Bootstrap {
 }
 
 /**
- * Writes the node's kubeconfig if it has no valid certificate, and returns the bootstrap kubeconfig in that case
- * (`LoadClientConfig` of a kubelet). If it has a valid certificate, the bootstrap kubeconfig is not even read.
+ * Writes the node's kubeconfig if the current one has no valid certificate, and returns the bootstrap kubeconfig in
+ * that case (`LoadClientConfig` of a kubelet). Otherwise the bootstrap kubeconfig is not even read.
  */
 export async function writeBootstrappedKubeconfig(
   paths: Bootstrap,
@@ -35,7 +38,7 @@ export async function writeBootstrappedKubeconfig(
   return bootstrap;
 }
 
-/** Returns why a kubeconfig has no valid client certificate. Undefined if it has one. */
+/** Returns why a kubeconfig has no valid client certificate, or undefined if it has one. */
 async function kubeconfigProblem(path: string, { clock, files }: CredentialParts): Promise<string | undefined> {
   if (!(await isThere(path))) return 'missing';
   try {

@@ -10,17 +10,17 @@ import type { CredentialProvider } from '../../kubernetes/images/credentialProvi
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { readProviderConfig } from './credentialProviders.ts';
 
-/** The directories to search, by default the working and home directories of this process. */
+/** The directories to search, which default to the working and home directories of this process. */
 interface CredentialPaths extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
   readonly workingDirectory?: string;
   readonly homeDirectory?: string;
 }
 
 interface FinderParts {
-  /** Logs a problem. The message contains no credentials. */
+  /** Logs a problem. The message must not contain credentials. */
   readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
   readonly observer?: ProviderObserver | undefined;
-  /** Kills the running plugins. */
+  /** Kills the running plugins when it is aborted. */
   readonly signal: AbortSignal;
 }
 

@@ -4,12 +4,12 @@ import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 
-/** Default timeout of a read. Requests and lease renewals wait for it. */
+/** Default timeout of a read in milliseconds. Requests and lease renewals wait for the read. */
 const READ_TIMEOUT_MS = 3_000;
 
 interface Options {
   readonly path: string;
-  /** Prefix for error messages, which contains the path. */
+  /** Prefix of error messages, which contains the path. */
   readonly place: string;
   readonly files?: FileSystem | undefined;
   readonly limitMs?: number;

@@ -19,7 +19,7 @@ import { withoutNulls } from '../config/goNulls.ts';
 
 /** The paths of the configuration and the plugins. */
 export interface ProviderPaths {
-  /** A file or a directory of files. */
+  /** Path of the configuration, which is a file or a directory of files. */
   readonly config: string;
   /** The directory of the plugins. */
   readonly binDir: string;
@@ -65,11 +65,14 @@ type Provider = z.output<typeof provider>;
 
 interface ProviderConfig {
   readonly providers: readonly CredentialProvider[];
-  /** `sha256:` and the hash of the files with their lengths, as a kubelet shows it (`plugin/config.go`). */
+  /**
+   * `sha256:` followed by the hash of the files with their lengths, in the form that a kubelet reports
+   * (`plugin/config.go`).
+   */
   readonly hash: string;
 }
 
-/** Reads the configuration and checks that the plugins exist. Throws a `ConfigError` that lists all mistakes. */
+/** Reads the configuration and checks that the plugins exist. Throws a `ConfigError` that lists all errors. */
 export async function readCredentialProviders(paths: ProviderPaths): Promise<readonly CredentialProvider[]> {
   return (await readProviderConfig(paths)).providers;
 }
@@ -130,7 +133,7 @@ async function readProviders(
   return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: content.text };
 }
 
-/** Returns the mistakes that involve several fields. */
+/** Returns the errors that involve several fields. */
 function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] {
   if (token === undefined) return [];
   const required = token.requiredServiceAccountAnnotationKeys ?? [];
@@ -171,7 +174,7 @@ function compileProvider(provider: Provider): CredentialProvider {
   };
 }
 
-/** Masks the environment and arguments of plugins, because error messages must not contain secrets. */
+/** Masks the environment and arguments of plugins, so that error messages contain no secrets. */
 function withoutValues(input: unknown): unknown {
   return JSON.parse(
     JSON.stringify(input ?? null, (key, value) => {

@@ -8,8 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const HTTPS_PORT = '443';
 
 /**
- * Returns the proxy of the environment for a server, as client-go does (`x/net/http/httpproxy` of Go). Undefined if there is
- * none. Throws a `ConfigError` if the proxy's URL is invalid.
+ * Returns the proxy that the environment configures for a server, like client-go (`x/net/http/httpproxy` of Go).
+ * Returns undefined if none is configured. Throws a `ConfigError` if the proxy's URL is invalid.
  */
 export function environmentProxy(server: string, environment: Environment): string | undefined {
   const readVariable = (name: string) => lookUp(environment, name) || lookUp(environment, name.toLowerCase()) || '';

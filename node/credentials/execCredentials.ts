@@ -3,15 +3,18 @@ import type { ExecPluginObserver, ValidityPeriod } from '../../kubelet-api/metri
 import { LastGood } from './lastGood.ts';
 import type { ExecCredential } from './runExecPlugin.ts';
 
-/** Minimum interval between two runs of the program, even if it fails or the server rejects its credentials. */
+/**
+ * Minimum interval in milliseconds between two runs of the plugin, even if it fails or the server rejects its
+ * credentials.
+ */
 const MIN_INTERVAL_MS = 1_000;
 
 interface Options {
   readonly runPlugin: () => Promise<ExecCredential>;
-  /** `now` in milliseconds since the epoch; `monotonic` is monotonic time. */
+  /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   readonly onProblem: (problem: string) => void;
-  /** Called when the certificate has changed, because open connections use the previous one. */
+  /** Called when the certificate has changed, because open connections still use the previous one. */
   readonly onRenewed: () => void;
   readonly observer?: ExecPluginObserver | undefined;
 }
@@ -63,7 +66,10 @@ export class ExecCredentials {
   }
 }
 
-/** Undefined for a certificate that cannot be read. The connection that needs it reports the problem. */
+/**
+ * Returns the validity of the certificate, or undefined if it cannot be parsed. In that case, the connection that needs
+ * it reports the problem.
+ */
 function validityOf({ pair }: ExecCredential): ValidityPeriod | undefined {
   if (pair === undefined) return undefined;
   try {

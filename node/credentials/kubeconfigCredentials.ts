@@ -14,15 +14,15 @@ import { runExecPlugin } from './runExecPlugin.ts';
 import { type Pem, type Pems, type TlsContext, tlsContext } from './tlsContext.ts';
 
 export interface CredentialParts {
-  /** `now` in milliseconds since the epoch; `monotonic` is monotonic time. */
+  /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   /** Called once for each problem that does not prevent the node from running. */
   readonly onProblem: (problem: string) => void;
   /** Called when the certificate of an exec plugin has changed. */
   readonly onRenewed?: () => void;
-  /** Default the host's files. */
+  /** File system for credential files. Defaults to the host's files. */
   readonly files?: FileSystem;
-  /** Kills a running exec plugin. */
+  /** Kills a running exec plugin when it is aborted. */
   readonly signal?: AbortSignal;
   readonly observer?: CredentialObserver | undefined;
 }
@@ -30,7 +30,7 @@ export interface CredentialParts {
 type Context = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
 type ReadPem = () => Promise<Pem | undefined>;
 
-/** The credentials of a kubeconfig. Files that it names are read again for each new connection. */
+/** Provides the credentials of a kubeconfig. Files that it names are read again for each new connection. */
 export class KubeconfigCredentials implements CredentialSource {
   readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
   readonly #hasPlugin: boolean;
@@ -40,11 +40,11 @@ export class KubeconfigCredentials implements CredentialSource {
   readonly #good: LastGood<TlsContext>;
   readonly #bearer: Pick<CredentialSource, 'token' | 'handleUnauthorized'>;
   #reading: Promise<TlsContext> | undefined;
-  /** The certificate authorities of the last context that was created from readable ones. */
+  /** The PEM data of the last certificate authorities that could be read. */
   #caText: string | undefined;
-  /** The PEM data of the current TLS context, which is reused while they are unchanged. */
+  /** The PEM data of the current TLS context, which is reused while the data is unchanged. */
   #pemData = '';
-  /** The problems of the current TLS context that have been reported. */
+  /** The problems of the current TLS context that have already been reported. */
   #reportedProblems = new Set<string>();
 
   constructor({ cluster, user, places }: Context, parts: CredentialParts) {
@@ -81,7 +81,7 @@ export class KubeconfigCredentials implements CredentialSource {
   /** Reads all credentials before the first request. Throws a `ConfigError` for the first invalid one. */
   async load(): Promise<void> {
     try {
-      // A plugin may need e.g. the network, which is not ready yet, so it runs only for the first request.
+      // A plugin may depend on, e.g., the network, which is not ready yet, so it runs only for the first request.
       if (this.#hasPlugin) tlsContext({ ca: await this.#pems.ca?.() });
       else await Promise.all([this.context(), this.token()]);
     } catch (cause) {
@@ -100,7 +100,7 @@ export class KubeconfigCredentials implements CredentialSource {
     return context;
   }
 
-  /** Returns when the client certificate expires, in milliseconds since the epoch. Undefined if there is none. */
+  /** Returns when the client certificate expires, in milliseconds since the epoch, or undefined if there is none. */
   async certificateExpiry(): Promise<number | undefined> {
     await this.context();
     return this.#good.value?.expiresAt;
@@ -112,7 +112,7 @@ export class KubeconfigCredentials implements CredentialSource {
 
   handleUnauthorized(): void {
     this.#bearer.handleUnauthorized();
-    // The server does not say that it has rejected an expired certificate.
+    // The server does not tell the client that it has rejected an expired certificate.
     this.#reportProblems();
   }
 
@@ -123,7 +123,7 @@ export class KubeconfigCredentials implements CredentialSource {
     }
   }
 
-  /** Reads the certificate authorities, and reports each time after the first that they were read from their file. */
+  /** Reads the certificate authorities, and reports each read after the first one. */
   async #readCa(): Promise<Pem | undefined> {
     const before = this.#caText;
     const report = before === undefined ? undefined : this.#onCaReload;
@@ -196,7 +196,7 @@ class PemFiles {
   }
 }
 
-/** Returns the prefix for error messages about a file, as a single printable line. */
+/** Returns the prefix of error messages about a file, as a single printable line. */
 const placeOf = (field: string, path: string): string => `${field}: ${printableLine(path)}`;
 
 const pemOf =

@@ -1,10 +1,10 @@
 import { messageOf } from '../../base/failure.ts';
 
-/** Remembers the last valid value, for use while newer values are invalid. */
+/** Stores the last valid value, for use while newer values are invalid. */
 export class LastGood<T> {
   readonly #onProblem: (problem: string) => void;
   #value: T | undefined;
-  /** The problem that has been reported, until a read succeeds. */
+  /** The problem that has been reported. Undefined after a successful read. */
   #reported: string | undefined;
 
   constructor(onProblem: (problem: string) => void) {
@@ -15,7 +15,10 @@ export class LastGood<T> {
     return this.#value;
   }
 
-  /** Reads the value. If that fails, reports the problem once and returns the last valid value, or rejects if there is none. */
+  /**
+   * Reads the value. If that fails, reports the problem once and returns the last valid value. Rejects if there is
+   * none.
+   */
   async read(readValue: () => Promise<T>): Promise<T> {
     try {
       const value = await readValue();

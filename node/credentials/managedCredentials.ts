@@ -4,14 +4,16 @@ import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 interface Sources {
   /** Credentials of the managed certificate, whose files are replaced at each renewal. */
   readonly managed: CredentialSource;
-  /** Credentials of the kubeconfig, i.e. tokens and possibly an initial certificate. */
+  /** Credentials of the kubeconfig: tokens and possibly an initial certificate. */
   readonly initial: CredentialSource;
   readonly hasInitialCertificate: boolean;
-  /** Whether the managed certificate exists. */
+  /** Returns whether the managed certificate exists. */
   readonly exists: () => Promise<boolean>;
 }
 
-/** The credentials of a node that manages its client certificate. Uses the managed certificate once it exists. */
+/**
+ * Provides the credentials of a node that manages its client certificate. Uses the managed certificate once it exists.
+ */
 export class ManagedCredentials implements CredentialSource {
   readonly #sources: Sources;
   #exists = false;
@@ -24,7 +26,7 @@ export class ManagedCredentials implements CredentialSource {
     const { managed, initial, hasInitialCertificate, exists } = this.#sources;
     this.#exists ||= await exists();
     if (!this.#exists && hasInitialCertificate) return initial.context();
-    // Without any credentials the request would be anonymous.
+    // Without any credentials, the request would be anonymous.
     if (!this.#exists && (await initial.token()) === undefined) throw new Error(NO_CERTIFICATE);
     return this.#exists ? managed.context() : initial.context();
   }

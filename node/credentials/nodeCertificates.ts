@@ -1,4 +1,4 @@
-/** The certificates that the node requests and renews itself. */
+/** Sets up the certificates that the node requests and renews itself. */
 import { join } from 'node:path';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
@@ -11,7 +11,10 @@ import { ManagedCredentials } from './managedCredentials.ts';
 export const currentCertificatePath = ({ directory }: { readonly directory: string }): string =>
   join(directory, 'kubelet-client-current.pem');
 
-/** Lists the certificates that the node manages. It manages its client certificate to rotate it or to bootstrap. */
+/**
+ * Lists the certificates that the node manages. It manages its client certificate if it rotates that certificate or
+ * bootstraps.
+ */
 export function managedCertificates(
   { certificates, bootstrapKubeconfig }: Pick<ClusterConfig, 'certificates' | 'bootstrapKubeconfig'>,
   { user }: Pick<Kubeconfig, 'user'>,
@@ -25,7 +28,9 @@ export function managedCertificates(
   ];
 }
 
-/** Creates the credentials of the node, which prefer a managed client certificate to the kubeconfig's credentials. */
+/**
+ * Creates the credentials of the node. A managed client certificate takes precedence over the kubeconfig's credentials.
+ */
 export async function createNodeCredentials(
   kubeconfig: Kubeconfig,
   { managesClient, current }: { readonly managesClient: boolean; readonly current: string },

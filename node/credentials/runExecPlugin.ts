@@ -12,22 +12,22 @@ export interface ExecCredential {
   readonly token: string | undefined;
   /** Client certificate and key in PEM. */
   readonly pair: { readonly cert: string; readonly key: string } | undefined;
-  /** Milliseconds since the epoch. Undefined if the plugin does not say. */
+  /** When the credentials expire, in milliseconds since the epoch. Undefined if the plugin does not report it. */
   readonly expiresAt: number | undefined;
 }
 
 interface PluginCall {
   readonly exec: ExecFields;
   readonly cluster: Kubeconfig['cluster'];
-  /** Prefix for error messages. */
+  /** Prefix of error messages. */
   readonly place: string;
   readonly limitMs?: number;
-  /** Kills the program. */
+  /** Kills the plugin when it is aborted. */
   readonly signal?: AbortSignal | undefined;
   readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
 }
 
-/** Default timeout. A request waits for the program. */
+/** Default timeout in milliseconds. A request waits for the plugin. */
 const RUN_TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -98,7 +98,7 @@ function execInfo({ apiVersion, provideClusterInfo = false }: ExecFields, cluste
   };
 }
 
-/** Describes the failure without the program's output, which may contain credentials. */
+/** Describes the failure without the plugin's output, which may contain credentials. */
 function describeFailure(error: unknown, { command, installHint }: ExecFields): string {
   const name = printableLine(command);
   if (!(error instanceof ProgramFailure)) return `${name}: ${messageOf(error)}`;
@@ -127,7 +127,7 @@ function parseCredential(output: string, apiVersion: string, place: string): Exe
   return { token: token || undefined, pair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 
-/** Undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,7 +3,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
 import { describeContents, type PemBlock, parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 
-/** PEM data, and their origin for error messages, e.g. "client-key: /run/node.key". */
+/** PEM data with its origin for error messages, e.g. "client-key: /run/node.key". */
 export interface Pem {
   readonly text: string;
   readonly place: string;
@@ -17,13 +17,18 @@ export interface Pems {
 
 export interface TlsContext {
   readonly context: SecureContext;
-  /** Expiry of the client certificate in milliseconds since the epoch. Undefined if there is none. */
+  /** Expiry of the client certificate in milliseconds since the epoch. Undefined without a client certificate. */
   readonly expiresAt: number | undefined;
-  /** Returns the problems at a time in milliseconds since the epoch, although the context can be used. */
+  /**
+   * Returns problems of the certificates at a time in milliseconds since the epoch. The context can be used
+   * nevertheless.
+   */
   problems(now: number): readonly string[];
 }
 
-/** Creates a TLS context. Throws an error that starts with the origin of the invalid data and does not contain them. */
+/**
+ * Creates a TLS context. Throws an error that starts with the origin of the invalid data and does not contain the data.
+ */
 export function tlsContext({ ca, cert, key }: Pems): TlsContext {
   const authorities = ca && parseAuthorities(ca);
   const identity = cert && key && parseIdentity(cert, key);
@@ -93,7 +98,7 @@ function parseIdentity(cert: Pem, key: Pem): Identity {
   return { cert: chain.map(({ pem }) => pem).join(''), key: secret.pem, leaf };
 }
 
-/** Returns why a certificate is not valid now, because the API server only reports an anonymous request. */
+/** Returns why a certificate is currently not valid. The API server would report only that the request is anonymous. */
 function validityProblems({ place }: Pem, { validFromDate, validToDate }: X509Certificate, now: number): string[] {
   if (validToDate.getTime() < now) return [`${place}: the certificate expired on ${validToDate.toISOString()}`];
   if (validFromDate.getTime() <= now) return [];
@@ -123,6 +128,6 @@ function parsePrivateKey({ pem }: PemBlock) {
   }
 }
 
-/** Returns OpenSSL's reason without the position in its source code. */
+/** Returns OpenSSL's reason for an error without the position in its source code. */
 const reasonOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'reason' in error ? String(error.reason) : messageOf(error);

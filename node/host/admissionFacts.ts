@@ -1,4 +1,4 @@
-/** Facts about the host for the admission of pods: kernel, disk and huge pages. */
+/** Reads facts about the host for the admission of pods: kernel, disk and huge pages. */
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { type AdmissionNode, goArchitecture, nodeLabels } from '../../kubernetes/admission/node.ts';
@@ -10,7 +10,7 @@ const PAGES = '/sys/kernel/mm/hugepages';
 const CPUS = '/sys/devices/system/cpu';
 const APPARMOR = '/sys/module/apparmor/parameters/enabled';
 
-/** Reads the facts about this node that the admission of pods needs. */
+/** Reads the facts about this node on which the admission of pods depends. */
 export async function admissionFacts({
   nodeName,
   admission: { labels, taints, unsafeSysctls },
@@ -39,7 +39,7 @@ async function readHugePages(folder: string): Promise<[resource: string, bytes: 
   return [hugePageResource(size), size * Number(count)];
 }
 
-/** Returns the name of a resource, e.g. `hugepages-2Mi`. The CRI writes the same page size as `2MB`. */
+/** Returns the name of a resource, e.g. `hugepages-2Mi`. The CRI formats the same page size as `2MB`. */
 const hugePageResource = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
 
 /** Lists the paths of the CPUs' thermal throttle counters, which containers must not read because they reveal the load of other pods. */

@@ -16,11 +16,12 @@ interface PlacementParts {
   readonly applyScore?: (score: number) => Promise<string | undefined>;
 }
 
-/** Check intervals of a kubelet with and without a cgroup of its own (`containerManagerImpl.Start`). */
+/** Check interval in milliseconds of a kubelet that has a cgroup of its own (`containerManagerImpl.Start`). */
 const WITH_CGROUP_MS = 60_000;
+/** Check interval in milliseconds of a kubelet without a cgroup of its own. */
 const WITHOUT_CGROUP_MS = 300_000;
 
-/** Puts the agent's process into its cgroup and sets its OOM score, and restores both if they are changed. */
+/** Moves the agent's process to its cgroup and sets its OOM score. Restores both if they are changed. */
 export class AgentPlacement {
   readonly #parts: Required<PlacementParts>;
   /** Problems that have been logged and still exist. */
@@ -31,11 +32,14 @@ export class AgentPlacement {
     this.#parts = { move, isIn: isAgentIn, applyScore: applyOomScoreAdj, ...parts };
   }
 
-  /** Moves the process to its cgroup, if it has one of its own and is not there, and sets its oom_score_adj. */
+  /**
+   * Moves the process to the agent's cgroup, if one is configured and the process is not in it, and sets its
+   * oom_score_adj.
+   */
   async apply(): Promise<void> {
     const { resources, logger, isIn, move: moveTo, applyScore } = this.#parts;
     const { kubeletCgroups: name, oomScoreAdj } = resources;
-    // The check is repeated in the background, where a rejection would end the process.
+    // The check is repeated in the background, where a rejection would terminate the process.
     const moveError = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
     const moveProblem = name && !isIn(name) ? await moveTo(name).catch(moveError) : undefined;
     const scoreProblem = await applyScore(oomScoreAdj);

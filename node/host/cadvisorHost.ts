@@ -1,4 +1,4 @@
-/** Facts about the host for /metrics/cadvisor: hardware, disks and the image of the sandboxes. */
+/** Reads facts about the host for /metrics/cadvisor: hardware, disks and the image of the sandboxes. */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -17,9 +17,11 @@ interface CadvisorHostParts {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Minimum interval between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`). */
+/**
+ * Minimum interval in milliseconds between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`).
+ */
 const HARDWARE_INTERVAL_MS = 300_000;
-/** Timeout of the call for the sandbox image. */
+/** Timeout in milliseconds of the call for the sandbox image. */
 const CALL_TIMEOUT_MS = 2_000;
 
 const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');
@@ -79,7 +81,9 @@ async function readDiskUsage(
   return (await Promise.all(usages)).flat();
 }
 
-/** Reads the sandbox image from containerd's verbose status. Empty if the runtime does not report it. */
+/**
+ * Reads the sandbox image from containerd's verbose status. Returns an empty string if the runtime does not report it.
+ */
 async function readPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
   try {
     const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_TIMEOUT_MS });

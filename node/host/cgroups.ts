@@ -1,4 +1,4 @@
-/** The cgroup features of the host, and the cgroups of the node's pods. */
+/** Detects the cgroup features of the host, and manages the cgroups of the node's pods. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -42,14 +42,17 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
   };
 }
 
-/** Whether pods of the node may use swap. */
+/** Whether the node's pods may use swap. */
 export const canPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
   version === 'v2' && countsSwap && swapBytes !== undefined;
 
 /** Returns the size of the host's swap in bytes. `meminfo` is the content of /proc/meminfo. */
 export const swapCapacity = (meminfo: string): number => parseMeminfoBytes(meminfo, 'SwapTotal') ?? 0;
 
-/** Returns a file that exists if the kernel accounts for swap. On cgroup v2 it is in the agent's own cgroup, as the root has none. */
+/**
+ * Returns a file that exists if the kernel accounts for swap. On cgroup v2, the file is in the agent's own cgroup,
+ * because the root cgroup has no such file.
+ */
 async function swapAccountingFile({ root, version }: Hierarchy): Promise<string> {
   if (version === 'v1') return join(root, 'memory.memsw.limit_in_bytes');
   const [, own = ''] = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8')) ?? [];
@@ -72,14 +75,17 @@ export const machineCapacity = (
   pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
 });
 
-/** Returns the kernel's limit of processes, which is the node's capacity for the processes of pods. Undefined if unknown. */
+/**
+ * Returns the kernel's limit on processes, which is the node's capacity for processes of pods. Returns undefined if it
+ * cannot be read.
+ */
 export async function maxProcesses(): Promise<number | undefined> {
   const readLimit = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
   const limits = await Promise.all([readLimit('pid_max'), readLimit('threads-max')]).catch(() => []);
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** Creates the manager of the pods' cgroups. Undefined if the configuration leaves them to the runtime. */
+/** Creates the manager of the pods' cgroups, or returns undefined if the configuration leaves them to the runtime. */
 export function createPodCgroups({
   config,
   node,

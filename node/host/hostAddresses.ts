@@ -37,7 +37,10 @@ export function hostAddresses(interfaces: Interfaces, routes: string): string[] 
 /** The address of a host without a network. */
 const LOOPBACK = ['127.0.0.1'];
 
-/** Interfaces that runtimes create for containers and VMs, whose addresses do not reach the host from outside. */
+/**
+ * Pattern of interfaces that runtimes create for containers and VMs. The host cannot be reached from outside at their
+ * addresses.
+ */
 const POD_INTERFACE = /^(statelet|docker|cni|virbr|veth|br-)/;
 
 /** Returns the interface of the default route. */
@@ -65,9 +68,9 @@ interface AddressSources {
 }
 
 /**
- * Returns the addresses of the node, which are the configured ones or else the current ones of the host. A node of a cluster
- * without configured addresses has only one, as with a kubelet (`pkg/kubelet/nodestatus/setters.go`). It is the address that
- * the node's name resolves to, or else the first of the host's preferred family.
+ * Returns the node's addresses: the configured ones, or else the current ones of the host. A node of a cluster without
+ * configured addresses has only one address, as on a kubelet (`pkg/kubelet/nodestatus/setters.go`). It is the address
+ * that the node's name resolves to, or else the first of the host's preferred family.
  */
 export function nodeAddresses(
   { nodeIps, followsHostAddresses, prefersIpv6, cluster }: AddressConfig,
@@ -96,8 +99,9 @@ export function nodeIpWarnings(
 }
 
 /**
- * The kubelet's reason for refusing an address of the node (`validateNodeIP` in `pkg/kubelet/kubelet_node_status.go`).
- * `own` are the addresses of the host. Undefined if a kubelet would accept the address.
+ * Returns the kubelet's reason for refusing an address of the node (`validateNodeIP` in
+ * `pkg/kubelet/kubelet_node_status.go`). `own` contains the addresses of the host. Returns undefined if a kubelet would
+ * accept the address.
  */
 export function nodeIpProblem(address: string, own: readonly string[]): string | undefined {
   if (isLoopbackIp(address)) return "nodeIP can't be loopback address";
@@ -108,7 +112,7 @@ export function nodeIpProblem(address: string, own: readonly string[]): string |
   return isOwn ? undefined : `node IP: "${canonicalIpOrText(address)}" not found in the host's network interfaces`;
 }
 
-/** Reads the addresses of the interface with the default route. Undefined if there is none. */
+/** Reads the addresses of the interface with the default route. Returns undefined if there is no such interface. */
 function currentAddresses(): readonly string[] | undefined {
   try {
     return defaultRouteAddresses(networkInterfaces(), readFileSync('/proc/net/route', 'utf8'));
@@ -117,7 +121,10 @@ function currentAddresses(): readonly string[] | undefined {
   }
 }
 
-/** Returns `hostAddresses`, but undefined if there is no default route or its interface has no usable address. */
+/**
+ * Returns the same as `hostAddresses`, or undefined if there is no default route or its interface has no usable
+ * address.
+ */
 export function defaultRouteAddresses(interfaces: Interfaces, routes: string): readonly string[] | undefined {
   const uplink = defaultRouteInterface(routes);
   const hasAddress = uplink !== undefined && (lookUp(interfaces, uplink) ?? []).some(isUsable);

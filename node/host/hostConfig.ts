@@ -1,4 +1,4 @@
-/** The configuration of a node, built from the settings and the facts about this host. */
+/** Builds the configuration of a node from the settings and the facts about this host. */
 
 import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
@@ -19,12 +19,13 @@ import { canPodsSwap, cgroupFacts, machineCapacity } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
 
-/** Initial delay of the crash-loop back-off (C7). */
+/** Initial delay in milliseconds of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
 
 /**
- * The number of sandboxes and containers that are started at a time. Much of each start is a wait for the kernel, the network
- * plugins or a shim, so twice the CPUs of the host keeps them busy, and more would slow all starts down.
+ * Returns how many sandboxes and containers are started concurrently. A start spends much of its time waiting for the
+ * kernel, the network plugins or a shim. Twice as many starts as the host has CPUs therefore keep the CPUs busy, and
+ * more would slow all starts down.
  */
 const startSlots = ({ cpuCount }: Machine): number => 2 * cpuCount;
 
@@ -35,7 +36,7 @@ export async function hostConfig(
     readonly cri: Cri;
     readonly hierarchies: readonly Hierarchy[];
     readonly simulated: boolean;
-    /** The directory that contains the `sys` and `proc` of the machine. `/` if undefined. */
+    /** The directory that contains the `sys` and `proc` of the machine. Undefined for `/`. */
     readonly root?: string;
   },
 ) {
@@ -56,7 +57,7 @@ export async function hostConfig(
   } satisfies NodeAgentConfig;
 }
 
-/** Reads the machine on hosts other than Linux, which have no sysfs. */
+/** Describes the machine on hosts other than Linux, which have no sysfs. */
 const machineWithoutSysfs = (): Machine => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
 
 /** Maps the kubelet's settings to the names of the agent's configuration. */
@@ -79,7 +80,7 @@ function agentSettings(config: NodeConfig, machine: Machine) {
   };
 }
 
-/** Reads the facts about the host that the requests to the runtime depend on. */
+/** Reads the facts about the host on which requests to the runtime depend. */
 async function readRuntimeFacts(
   config: NodeConfig,
   { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
@@ -90,7 +91,7 @@ async function readRuntimeFacts(
     detectCgroupDriver(cri, config.cgroupDriver),
     cgroupFacts(config.resources, hierarchies),
     thermalThrottlePaths(),
-    // The address of the node's name matters only in a cluster.
+    // The address that the node's name resolves to matters only in a cluster.
     ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
   ]);
   return {

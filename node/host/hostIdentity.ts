@@ -6,7 +6,7 @@ import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import { swapCapacity } from './cgroups.ts';
 import { packageVersion } from './paths.ts';
 
-/** Returns the kubelet version that the node reports, with the version of this package as its suffix. */
+/** Returns the kubelet version that the node reports, with this package's version as its suffix. */
 export const kubeletVersion = (): string => `v${KUBERNETES_VERSION}.0+statelet.${packageVersion()}`;
 
 const readTrimmed = async (file: string): Promise<string> => (await readFile(file, 'utf8').catch(() => '')).trim();

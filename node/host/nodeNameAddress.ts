@@ -1,4 +1,4 @@
-/** The address that the name of a node resolves to (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
+/** Looks up the address that the name of a node resolves to (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { canonicalIp, ipFamily } from '../../base/ipAddress.ts';
@@ -7,7 +7,7 @@ import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { type Interfaces, nodeIpProblem } from './hostAddresses.ts';
 
-/** Maximum wait for the first lookup. A node whose resolver is slow starts without the address. */
+/** Maximum wait in milliseconds for the first lookup. A node whose resolver is slower starts without the address. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
 interface Resolver {
@@ -22,8 +22,9 @@ const hostResolver: Resolver = {
 };
 
 /**
- * Returns a function that returns the cached address of the name, and refreshes the cache in the background. A name that is an
- * IP address is its own address. Resolved addresses count only if they are the host's. Undefined if there is no such address.
+ * Returns a function that returns the cached address of the name, and refreshes the cache in the background. A name
+ * that is an IP address is its own address. A resolved address is used only if it is one of the host's. The function
+ * returns undefined if there is no such address.
  */
 export async function trackNodeNameAddress(
   { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,

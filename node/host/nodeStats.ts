@@ -1,4 +1,4 @@
-/** The usage statistics of the node and its pods, which all ports of the node's API share. */
+/** Collects usage statistics of the node and its pods, which all ports of the node's API share. */
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/clock.ts';
@@ -29,7 +29,7 @@ export interface NodeStatsParts {
   readonly cgroupLocation?: CgroupLocation | undefined;
   /** Called with the duration of the measurement of each volume, in milliseconds. */
   readonly onVolumeMeasured?: ((ms: number) => void) | undefined;
-  /** Aborts all measurements. */
+  /** Aborts all measurements when it is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export interface NodeStats {
   readonly logs: LogUsages;
 }
 
-/** Creates the collectors of usage statistics, which measure only on request. */
+/** Creates the collectors of usage statistics. They measure only on request. */
 export async function createNodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   const { config, agent, clock, cgroupLocation, signal } = parts;
   const cri = withReducedTimeouts(parts.cri, clock);

@@ -34,7 +34,10 @@ function ownStateDirectory(): string {
 /** Returns the state directory that `STATELET_STATE_DIR` sets for `up` and for the commands that query it. */
 const environmentStateDirectory = (): string | undefined => process.env.STATELET_STATE_DIR || undefined;
 
-/** State directory of `up` without `--state-dir`. Users other than root cannot write to the system's directory. */
+/**
+ * Returns the state directory of `up` without `--state-dir`. Users other than root cannot write to the system's
+ * directory.
+ */
 export function defaultStateDirectory(): string {
   const fromEnvironment = environmentStateDirectory();
   if (fromEnvironment !== undefined) return fromEnvironment;
@@ -62,14 +65,20 @@ interface DirectoryFlags {
   readonly stateDir?: string;
 }
 
-/** Returns the sockets that a running agent may serve, below the directory of the flags or below all default ones. */
+/**
+ * Returns the sockets that a running agent may serve, below the directory that the flags set or below every default
+ * directory.
+ */
 export const candidateSockets = (flags: DirectoryFlags): string[] => candidateRoots(flags).map(socketPath);
 
-/** Whether flags or `STATELET_STATE_DIR` set the directory of the agent, so that the default directories do not count. */
+/**
+ * Whether flags or `STATELET_STATE_DIR` set the directory of the agent, in which case the default directories do not
+ * count.
+ */
 export const isDirectorySet = (flags: DirectoryFlags): boolean =>
   (flags.rootDir ?? flags.stateDir ?? environmentStateDirectory()) !== undefined;
 
-/** Returns the root directories that an agent may have, which are those of the flags or all default ones. */
+/** Returns the root directories that an agent may have: the one that the flags set, or else all default ones. */
 export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFlags): string[] {
   const stateDir = stateDirFlag ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
   const rootBelow = (directory: string) => stateLayout(directory).rootDirectory;
@@ -80,7 +89,9 @@ export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFla
   return roots.filter((root) => root !== undefined);
 }
 
-/** Returns the tmpfs directory for API objects of a node, which may contain secrets and must not be written to a disk. */
+/**
+ * Returns the tmpfs directory for a node's API objects, which may contain secrets and must not be written to a disk.
+ */
 export function objectsDirectory(rootDirectory: string): string {
   const runtime = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR || '/run';
   const digest = createHash('sha256').update(rootDirectory).digest('hex').slice(0, 16);

@@ -6,8 +6,8 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 
 /**
- * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`, where a
- * created directory is still missing.
+ * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`,
+ * where a directory does not exist even after it was created.
  */
 async function createWithParents(directory: string): Promise<void> {
   const create = () =>
@@ -29,7 +29,10 @@ export async function createDirectory(directory: string): Promise<void> {
   });
 }
 
-/** Checks at the start of the agent that the directories for pods can be created, because otherwise the first pod would fail. */
+/**
+ * Checks when the agent starts that the directories for pods can be created, because otherwise the first pod would
+ * fail.
+ */
 export async function assertPodDirectoriesUsable({
   rootDirectory: rootDir,
   podLogsDirectory: podLogsDir,

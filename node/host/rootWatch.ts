@@ -10,7 +10,7 @@ import type { LostRoot } from '../../show/explain/explainNode.ts';
 const CHECK_MS = 10_000;
 
 export interface RootWatch {
-  /** Why the directory is unusable. Undefined while it is usable. */
+  /** Returns why the directory is unusable, or undefined while it is usable. */
   readonly lost: () => LostRoot | undefined;
   readonly stop: () => void;
 }
@@ -21,14 +21,14 @@ interface RootWatchParts {
   readonly logger: Pick<Logger, 'info'>;
   /** Publishes an event about the node. */
   readonly publish: (message: EventMessage) => void;
-  /** Returns why a directory is unusable. Undefined if it is usable. */
+  /** Returns why a directory is unusable, or undefined if it is usable. */
   readonly findProblem?: (directory: string) => Promise<string | undefined>;
 }
 
 /**
- * Checks every 10 s whether the directory of the durable facts is usable, because without a check the node would notice only
- * at its next write, which may be minutes away. Publishes an event when the directory becomes unusable, and logs when it is
- * usable again.
+ * Checks every 10 s whether the directory of the durable facts is usable. Without these checks, the node would detect a
+ * problem only at its next write, which may be minutes away. Publishes an event when the directory becomes unusable,
+ * and logs when it is usable again.
  */
 export function watchRoot({
   rootDirectory,
@@ -40,7 +40,10 @@ export function watchRoot({
   const directory = join(rootDirectory, 'statelet');
   let lost: Omit<LostRoot, 'retryAt'> | undefined;
   let checkedAt = clock.now();
-  /** Only one check runs at a time, because checks that hang with the disk would use up the threads for file I/O. */
+  /**
+   * Whether a check is running. Only one runs at a time, because checks that hang with the disk would use up the
+   * threads for file I/O.
+   */
   let isChecking = false;
   let isStopped = false;
   const check = async () => {

@@ -1,15 +1,15 @@
-/** Logs the errors of the agent. Failures of the actors of a pod are logged with its status instead. */
+/** Logs the errors of the agent. Failures of a pod's actors are logged with the pod's status instead. */
 import type { Logger } from 'pino';
 import { NodeFailure } from '../../base/failure.ts';
 import { isServiceError, isUnreachable } from '../../cri/client/failure.ts';
 
-/** Sources that should never fail, whose failures are logged as errors. */
+/** Sources that should never fail. Their failures are logged as errors. */
 const ERROR_SOURCES = new Set(
   ['nodeAgent', 'store']
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** Sources that are retried or that the node can do without, whose failures are logged as warnings. */
+/** Sources that are retried or that the node can do without. Their failures are logged as warnings. */
 const WARNING_SOURCES = new Set([
   'relist',
   'containerEvents',
@@ -35,15 +35,18 @@ const WARNING_SOURCES = new Set([
   'tokens',
   'images',
 ]);
-/** Maximum number of different failures that are remembered as logged. */
+/**
+ * Maximum number of different failures that are remembered as logged. When it is reached, all of them are dropped and
+ * are logged again if they recur.
+ */
 const MAX_REMEMBERED = 100;
 
 export interface ErrorLog {
   /** Logs a failure of a source. An error or warning is logged once; failed calls for a pod are logged at debug level. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Forgets which failures have been logged, so that they are logged again when they recur. */
+  /** Drops the record of logged failures, so that they are logged again when they recur. */
   readonly forgetLogged: () => void;
-  /** Rejects with a message for the user when the root actor has failed. */
+  /** Rejects when the root actor has failed. The message is for the user. */
   readonly failed: Promise<never>;
 }
 
@@ -67,17 +70,19 @@ export function createErrorLog(logger: Logger): ErrorLog {
   return { onError, forgetLogged: () => logged.clear(), failed };
 }
 
-/** Whether a call did not reach the runtime, which the runtime's health already reports. */
+/** Whether a call did not reach the runtime. The runtime's health already reports that. */
 const isWithoutRuntime = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
-/** Returns the message of an error, followed by those of its causes that it does not contain itself. */
+/** Returns the message of an error, followed by the messages of its causes that it does not already contain. */
 function messageWithCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined || isServiceError(error.cause) ? '' : messageWithCauses(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
-/** Returns the reason of a `NodeFailure`, or else the error with its stack, because it is then a bug. */
+/**
+ * Returns the reason of a `NodeFailure`. For any other error, returns the error with its stack, because it is a bug.
+ */
 const errorFields = (error: unknown): object =>
   error instanceof NodeFailure ? { reason: error.reason } : { err: error };
 

@@ -1,12 +1,13 @@
 /**
- * The log as JSON lines with the fields of a kubelet's: `{"ts":1796238900000,"caller":"file.ts:12","msg":"message","v":0}`.
- * The source of the format is `logs/json/json.go` of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
+ * Writes the log as JSON lines with the same fields as a kubelet's log:
+ * `{"ts":1796238900000,"caller":"file.ts:12","msg":"message","v":0}`. The source of the format is `logs/json/json.go`
+ * of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
  */
 import type { DestinationStream } from 'pino';
 import { printableQuoted } from '../../base/printable.ts';
 import { parseError, parseRecord } from './textLog.ts';
 
-/** The verbosity of each level. Errors have none. */
+/** Verbosity of each level. Errors have none. */
 const VERBOSITIES: ReadonlyMap<string, number> = new Map([
   ['trace', 5],
   ['debug', 2],
@@ -32,7 +33,7 @@ function jsonLine(line: string): string {
   return `${JSON.stringify({ ts: Date.parse(time), caller, msg, ...verbosity, ...fields, ...errorFields(err) })}\n`;
 }
 
-/** Returns an error's message, and its stack as zap writes the details of an error. */
+/** Returns an error's message, and its stack in the form in which zap writes the details of an error. */
 function errorFields(err: unknown): object {
   const error = parseError(err);
   if (error === undefined) return err === undefined ? {} : { err };

@@ -8,7 +8,7 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
-/** Loads only the formatter of the format. */
+/** Loads only the formatter that the format requires. */
 async function formatted(
   destination: DestinationStream,
   format: 'text' | 'json',
@@ -39,17 +39,17 @@ export interface AgentLog {
 }
 
 /**
- * Creates the agent's log. It writes text in klog's format as a kubelet does (`component-base/logs`), or JSON lines with a
+ * Creates the agent's log. It writes text in klog's format like a kubelet (`component-base/logs`), or JSON lines with a
  * kubelet's fields if `logging.format` is json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
   simulated: boolean;
-  /** Whether a line has only the time of day, the level and the message, as users of a command expect. */
+  /** Whether a line has only the time of day, the level and the message, which is what users of a command expect. */
   isShort?: boolean;
-  /** Replaces the level of the verbosity. */
+  /** Overrides the level that the verbosity selects. */
   level?: 'warn';
-  /** Default stderr. */
+  /** Stream to write to. Defaults to stderr. */
   destination?: DestinationStream;
 }): Promise<AgentLog> {
   const { logging, isShort = false, destination = pino.destination({ fd: 2, sync: true }) } = options;

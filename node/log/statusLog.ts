@@ -60,9 +60,12 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   };
 }
 
-/** A node without cluster DNS reports this once for itself, so the same events of its pods are logged only at debug level. */
+/**
+ * Reason of an event that a node without cluster DNS already records once about itself. The same events about its pods
+ * are logged only at debug level.
+ */
 const NODE_WIDE_REASON = 'MissingClusterDNS';
-/** Number of the latest warnings of a pod that are compared with the failures of its actors. */
+/** Number of a pod's latest warnings that are compared with the failures of its actors. */
 const MAX_WARNINGS = 8;
 
 function logEvent(logger: Logger, warnings: Map<string, string[]>, event: CoreEvent): void {
@@ -81,7 +84,7 @@ function logEvent(logger: Logger, warnings: Map<string, string[]>, event: CoreEv
 const isReported = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
   lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
 
-/** Returns why the node has rejected, evicted or terminated a pod, unless a logged warning says so. */
+/** Returns why the node has rejected, evicted or terminated a pod, unless a logged warning already says so. */
 function reasonSuffix({ status: { reason, message } = {} }: Pod, warnings: readonly string[] = []): string {
   if (message !== undefined && warnings.some((warning) => message.includes(warning))) return '';
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
@@ -104,7 +107,7 @@ function logFailure(
   const { reason, message } = lastFailure;
   // A retry that fails in the same way is not logged again.
   if (previous?.reason === reason && previous.message === message) return;
-  // An unreachable runtime is logged once for all pods. A call that hangs is logged if the runtime is ready otherwise.
+  // An unreachable runtime is logged once for all pods. A call that hangs is logged if the runtime is otherwise ready.
   const isOfRuntime =
     reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
   const level = isOfRuntime ? 'debug' : 'warn';

@@ -1,7 +1,7 @@
 /**
- * The log as text in klog's format, which a kubelet writes: `I1129 03:15:00.000000    1234 file.ts:12] "message" key="value"`.
- * The source of the format is `formatHeader` in `k8s.io/klog/v2/internal/buffer/buffer.go` and `KVFormat` in
- * `k8s.io/klog/v2/internal/serialize/keyvalues.go`.
+ * Writes the log as text in klog's format, as a kubelet does: `I1129 03:15:00.000000    1234 file.ts:12] "message"
+ * key="value"`. The source of the format is `formatHeader` in `k8s.io/klog/v2/internal/buffer/buffer.go` and `KVFormat`
+ * in `k8s.io/klog/v2/internal/serialize/keyvalues.go`.
  */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,14 +11,14 @@ import { printable } from '../../base/printable.ts';
 import { quoted } from '../../base/quoted.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
-/** klog has no severities below info: verbose lines are of that severity. */
+/** klog's severities. It has none below info, so verbose lines have that severity. */
 const SEVERITIES: ReadonlyMap<string, string> = new Map([
   ['warn', 'W'],
   ['error', 'E'],
   ['fatal', 'F'],
 ]);
 
-/** Columns of the process ID. */
+/** Width of the process ID in characters. */
 const PID_WIDTH = 7;
 
 const recordSchema = z.looseObject({
@@ -30,7 +30,9 @@ const recordSchema = z.looseObject({
 });
 const errorSchema = z.looseObject({ message: z.string(), stack: z.optional(z.string()) });
 
-/** Formats pino's lines as text, synchronously, so that the last lines before the process exits are not lost. */
+/**
+ * Formats pino's lines as text. It does so synchronously, so that the last lines before the process exits are not lost.
+ */
 export const textLog = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(textLine(line)),
 });
@@ -57,7 +59,7 @@ export function parseRecord(line: string): z.infer<typeof recordSchema> | undefi
   }
 }
 
-/** `1129 03:15:00.000000` in the local time zone, as in klog. */
+/** Formats the time in the local time zone like klog, e.g. `1129 03:15:00.000000`. */
 function headerTime(time: Date): string {
   const local = isoTime(time.getTime() - time.getTimezoneOffset() * 60_000);
   const milliseconds = String(time.getUTCMilliseconds()).padStart(3, '0');
@@ -91,21 +93,24 @@ function formatError(value: unknown): string {
 
 /**
  * Frames of a stack from `callerOfLog` to the statement that logs: `callerOfLog` itself, `write` and `LOG` of pino, the
- * `logMethod` hook, and the function of pino that calls the hook. Only the first has the same name in the bundle.
+ * `logMethod` hook, and the function of pino that calls the hook. Only `callerOfLog` has the same name in the bundle.
  */
 const FRAMES = 6;
 
-/** The file of the daemon's bundle, to which the positions in a stack refer. */
+/** The file of the daemon's bundle, to which positions in a stack trace refer. */
 const BUNDLE = 'daemon.js';
 const callersSchema = z.record(z.string(), z.string());
 
-/** Reads the statements of the daemon's bundle that log, with their source files and lines, as scripts/build.mjs writes them. */
+/**
+ * Reads the log statements in the daemon's bundle, with their source files and lines, from the file that
+ * scripts/build.mjs writes.
+ */
 function callersInBundle(): ReadonlyMap<string, string> {
   try {
     const text = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
     return new Map(Object.entries(callersSchema.parse(JSON.parse(text))));
   } catch {
-    // Without the file the log shows positions in the bundle.
+    // Without the file, the log contains positions in the bundle.
     return new Map();
   }
 }

@@ -1,4 +1,4 @@
-/** The health checks of the agent, for `/healthz` and for systemd's watchdog. */
+/** Implements the health checks of the agent, for `/healthz` and for systemd's watchdog. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import { goDuration } from '../../base/duration.ts';
@@ -24,9 +24,9 @@ const DEVICE_PLUGINS: Check = { name: 'device-plugin', check: () => {} };
 const MIN_IDLE_LIMIT_MS = 300_000;
 
 /**
- * Fails when a kubelet's sync loop would stand still, which is while the runtime is unreachable or cannot be listed. It passes
- * before the runtime has been reached once, and while only the runtime's network is not ready (
- * `SyncLoopHealthCheck`, `syncLoop` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
+ * Fails once a kubelet's sync loop would have been blocked for too long, because the runtime is unreachable or cannot
+ * be listed. Passes before the runtime has been reached for the first time, and while only the runtime's network is not
+ * ready (`SyncLoopHealthCheck`, `syncLoop` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
  */
 function syncLoop({ agent, config, clock }: CheckParts): Check {
   const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * config.syncFrequencyMs);
@@ -41,7 +41,10 @@ function syncLoop({ agent, config, clock }: CheckParts): Check {
   };
 }
 
-/** Returns when the runtime became unreachable, in milliseconds since the epoch. Undefined if it is reachable or never was. */
+/**
+ * Returns when the runtime became unreachable, in milliseconds since the epoch. Returns undefined if it is reachable or
+ * has never been reached.
+ */
 function unreachableSince({ ready, lacksOnlyNetwork, seenAt, since }: RuntimeHealth): number | undefined {
   return ready || lacksOnlyNetwork || seenAt === undefined ? undefined : since;
 }

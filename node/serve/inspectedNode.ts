@@ -20,14 +20,14 @@ import { machinesDigest } from '../start/machinesDigest.ts';
 interface Parts {
   readonly agent: AgentPort;
   readonly audience: Audience;
-  /** Undefined if nothing is recorded. */
+  /** The flight recorder. Undefined if nothing is recorded. */
   readonly flight: FlightRecorder | undefined;
   readonly config: NodeConfig;
   readonly redaction: Redaction;
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** Creates the view of the node that its page shows. Called when the page is opened for the first time. */
+/** Creates the view of the node for its page. Called when the page is opened for the first time. */
 export function createInspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
   const { now } = systemClock;
   const redactedAgent = { ...agent, redact: redaction.redact };

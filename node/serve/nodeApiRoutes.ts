@@ -1,4 +1,4 @@
-/** The routes of the node's API. */
+/** Assembles the routes of the node's API. */
 import { join } from 'node:path';
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
@@ -35,9 +35,9 @@ interface RouteParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly stats: NodeStats;
-  /** The open streams to containers and followed logs. */
+  /** The open streams to containers, and the logs that clients follow. */
   readonly sessions: StreamSessions;
-  /** Sets the log level by a kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
   readonly metrics?: NodeMetrics | undefined;

@@ -12,7 +12,7 @@ interface StreamParts {
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
 
-/** Timeout of the calls to the runtime, which only creates a URL. */
+/** Timeout in milliseconds of the calls to the runtime, which only creates a URL. */
 const TIMEOUT_MS = 5_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Serves the page of the node. The node also runs if the page cannot be served. */
+/** Serves the page of the node. The node also runs if its page cannot be served. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,14 +19,14 @@ const OTHER_ADDRESS = ' (--inspect-address chooses another address, or none)';
 interface PageOptions {
   readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps' | 'rootDirectory'>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Called on the first request. */
+  /** Returns the view of the node. Called on the first request. */
   readonly inspected: () => Promise<Inspected>;
   /** Called with the link to the page, which contains the token. */
   readonly onServed?: (url: string) => void;
   readonly clock?: Clock;
 }
 
-/** The directory that the build writes the page to. */
+/** Returns the directory to which the build writes the page. */
 export const pageDirectory = (): string => join(packageDirectory(), 'dist', 'web');
 
 /** Serves the page, retrying until the address can be used. `close` stops the page or the retries. */
@@ -38,7 +38,7 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
     start: () => serve(options, inspect),
     clock,
     onStarted: ({ url: urlWithToken }) => {
-      // The log contains no token, because others may read it.
+      // The log does not contain the token, because other users may read it.
       const url = `${new URL(urlWithToken).origin}/`;
       logger.info({ url }, `the page is at ${url}`);
       onServed?.(urlWithToken);
@@ -48,7 +48,7 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
   });
 }
 
-/** Returns a random token for a page's link. */
+/** Returns a random token for the link to a page. */
 export const newPageToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
 
 async function serve(

@@ -1,6 +1,6 @@
 /**
- * The file `statelet/page-link` below the root directory, which contains the link to the page with its token. Only the agent's
- * user can read it. The log contains no token, because other users may be able to read the log.
+ * Reads and writes the file `statelet/page-link` below the root directory, which contains the link to the page with its
+ * token. Only the agent's user can read it. The log contains no token, because other users may be able to read the log.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const TOKEN = /^[\w-]{32}$/;
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
 /**
- * Writes the link to a file that only its owner can read, and replaces the previous file atomically. A directory at the path
- * is renamed, and `onSetAside` is called with the new name.
+ * Writes the link to a file that only its owner can read, and replaces the previous file atomically. If the path is a
+ * directory, renames the directory and calls `onSetAside` with the new name.
  */
 export async function writePageLink(
   path: string,
@@ -29,7 +29,7 @@ export async function writePageLink(
     if (stats?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
   }
   await rm(next, { force: true });
-  // Exclusive creation follows no symbolic link and writes to no file of another user.
+  // Exclusive creation does not follow symbolic links and does not write to another user's file.
   const handle = await open(next, 'wx', 0o600);
   try {
     await handle.writeFile(`${url}\n`).finally(() => handle.close());
@@ -41,8 +41,9 @@ export async function writePageLink(
 }
 
 /**
- * Reads the token of the previous link, so that a page that is open in a browser continues after a restart of the agent.
- * Undefined if there is no such file, if another user could have read or written it, or if it contains no token.
+ * Reads the token of the previous link, so that a page that is open in a browser keeps working after a restart of the
+ * agent. Returns undefined if there is no such file, if another user could have read or written it, or if it contains
+ * no token.
  */
 export async function readPageToken(path: string): Promise<string | undefined> {
   try {

@@ -12,7 +12,7 @@ interface Parts extends PodResourcesParts {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Serves the pod-resources API on its socket below the root directory, retrying until it can be served. */
+/** Serves the pod-resources API on its socket below the root directory. Retries until the socket can be served. */
 export function servePodResources({ config, clock, logger, pods, onRequest }: Parts): { close(): Promise<void> } {
   const path = join(config.rootDirectory, 'pod-resources', 'kubelet.sock');
   return retryUntilStarted({

@@ -46,13 +46,13 @@ export async function serveNode(
   };
 }
 
-/** Writes the link to a file, retrying e.g. while the disk is full. */
+/** Writes the link to a file. Retries, e.g. while the disk is full. */
 function publishLink(
   url: string,
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
-  // The link contains the token, and a closure would keep it in the heap.
+  // The link contains the token, which a closure would retain in the heap.
   const link = new Secret(url);
   const onSetAside = (directory: string, renamedTo: string) =>
     logger.warn(

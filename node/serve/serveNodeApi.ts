@@ -1,4 +1,7 @@
-/** Serves the node's own API over HTTPS, and its health endpoint over HTTP. Imported lazily, because short-lived agents serve none. */
+/**
+ * Serves the node's own API over HTTPS, and its health endpoint over HTTP. Imported lazily, because short-lived agents
+ * serve neither.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -32,12 +35,12 @@ export interface NodeApiParts {
   readonly config: NodeConfig;
   readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health' | 'subscribe'>;
   readonly cri: Cri;
-  /** Sends access reviews to the API server and announces renewed serving certificates. Undefined without a cluster. */
+  /** Client for access reviews, and announcements of renewed serving certificates. Undefined without a cluster. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly files?: FileSystem;
-  /** Sets the log level by a kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: (verbosity: number) => void;
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
@@ -45,18 +48,18 @@ export interface NodeApiParts {
 }
 
 export interface NodeApiServer {
-  /** The port of the API. 0 while it is not served. */
+  /** Returns the port of the API, or 0 while it is not served. */
   port(): number;
-  /** Describes the use of the API for an explanation of the node. Undefined if only health is served. */
+  /** Describes the use of the API for an explanation of the node. Returns undefined if only health is served. */
   view(): ServedView | undefined;
-  /** Measures the CPU and memory of the node and its pods. Undefined if only health is served. */
+  /** Measures the CPU and memory of the node and its pods. Returns undefined if only health is served. */
   usage(signal: AbortSignal): Promise<Summary | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * Serves the API. If it cannot be served, a node of a cluster rejects, as a kubelet does. A node without a cluster retries,
- * because nothing depends on its API.
+ * Serves the API. If that fails, a node of a cluster rejects, as a kubelet does, whereas a node without a cluster
+ * retries, because nothing depends on its API.
  */
 export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> {
   const { config, clock } = parts;
@@ -103,7 +106,7 @@ interface ListenerParts extends NodeApiParts {
   readonly signal: AbortSignal;
 }
 
-/** Listens, retrying if the node belongs to no cluster. */
+/** Listens. Retries if the node does not belong to a cluster. */
 async function listenWithRetries(parts: ListenerParts): Promise<{ close(): Promise<void> }> {
   const { cluster, clock, logger, use } = parts;
   const onStarted = ({ port }: Listener) => {
@@ -211,7 +214,10 @@ const accessFactory =
     return use.trackAccess(access);
   };
 
-/** Skips a warning about a source that repeats the previous one, because an unreachable API server fails every request. */
+/**
+ * Returns a function that skips a warning about a source if it repeats the previous one, because an unreachable API
+ * server makes every request fail.
+ */
 function oncePerReason(warn: (source: string, why: string) => void) {
   const lastReasons = new Map<string, string>();
   return (source: string, why: string) => {
@@ -222,13 +228,13 @@ function oncePerReason(warn: (source: string, why: string) => void) {
 }
 
 const TOKEN_BYTES = 32;
-/** Tokens that can be sent in a header and are too long to guess. */
+/** Pattern of tokens that can be sent in a header and are too long to be guessed. */
 const TOKEN = /^[\x21-\x7e]{32,}$/;
 const OWNER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
 
 /**
- * Reads the node's own token, or creates it. Its bearer may do everything, because a node without an API server knows no other
- * user. A damaged token is replaced, because the rest of a truncated one could be guessed.
+ * Reads the node's own token, or creates it. Its bearer has all permissions, because a node without an API server has
+ * no other users. A damaged token is replaced, because a truncated token could be guessed.
  */
 async function readOrCreateOwnToken({ config, files = hostFiles, logger }: ListenerParts): Promise<TokenOwner> {
   const file = join(config.rootDirectory, 'statelet', 'server-token');

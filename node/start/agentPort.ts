@@ -26,7 +26,7 @@ interface PortParts {
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
   readonly recording: AgentPort['recording'];
-  /** Describes the use of the node's own API. Undefined if it has none. */
+  /** Describes the use of the node's own API. Undefined if it has no API. */
   readonly apiView?: () => ServedView | undefined;
   readonly usage: AgentPort['usage'];
 }

@@ -3,7 +3,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { connectCri } from '../../cri/client/grpc.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-/** Connects to the container runtime of the configuration, or creates a simulated runtime. */
+/** Connects to the configured container runtime, or creates a simulated runtime. */
 export const connectRuntime = async ({
   config,
   simulated,
@@ -19,7 +19,7 @@ export const connectRuntime = async ({
         requestTimeoutMs: config.runtimeRequestTimeoutMs,
       });
 
-/** Creates a runtime that runs no containers, for hosts that cannot run any. */
+/** Creates a runtime that does not run containers, for hosts that cannot run any. */
 async function createSimulatedCri(): Promise<Cri> {
   const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
     import('../../cri/simulated/runtime.ts'),

@@ -27,7 +27,7 @@ export interface HostNode {
   readonly agent: NodeAgent;
   /** Builds the Node object with the current facts about the node. */
   readonly nodeObject: () => NodeObject;
-  /** Undefined if the node belongs to no cluster. */
+  /** The cluster of the node. Undefined if the node does not belong to a cluster. */
   readonly cluster: JoinedCluster | undefined;
   /** The parent of the pods' cgroups. Undefined for a simulated node. */
   readonly cgroupLocation: CgroupLocation | undefined;
@@ -42,11 +42,11 @@ interface HostNodeParts {
   readonly observers: NodeObservers;
   /** Publishes an event about the node. */
   readonly publish: (message: EventMessage) => void;
-  /** Port of the node's API. 0 while it is not served. */
+  /** Returns the port of the node's API, or 0 while it is not served. */
   readonly apiPort: () => number;
 }
 
-/** Creates the node agent over this host, without starting it. */
+/** Creates the node agent for this host without starting it. */
 export async function createHostNode(
   options: StartNodeOptions,
   { cri, errors, metering, observers, publish, apiPort }: HostNodeParts,
@@ -102,7 +102,7 @@ export async function createHostNode(
   };
 }
 
-/** Joins the cluster of the configuration, if any. The client of the API server is imported only for nodes of a cluster. */
+/** Joins the configured cluster, if any. The client of the API server is imported only for nodes of a cluster. */
 async function joinConfiguredCluster(
   { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,
@@ -113,7 +113,7 @@ async function joinConfiguredCluster(
   return joinCluster(cluster, identity, { ...options, keptDirectory: objectsDirectory(rootDirectory) });
 }
 
-/** Returns the callbacks of the node that only write log lines. */
+/** Returns the node's callbacks that only write log lines. */
 const logCallbacks = (
   logger: Logger,
   { forgetLogged }: ErrorLog,

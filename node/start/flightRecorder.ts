@@ -10,7 +10,7 @@ import { packageVersion, recordingDirectory } from '../host/paths.ts';
 import type { AgentLog } from '../log/logger.ts';
 import { machinesDigest } from './machinesDigest.ts';
 
-/** Creates the flight recorder of the node. Undefined if recording is off. */
+/** Creates the flight recorder of the node. Returns undefined if recording is disabled. */
 export function createNodeFlightRecorder(
   config: NodeConfig,
   { logger, redaction }: AgentLog,
@@ -35,14 +35,14 @@ export function createNodeFlightRecorder(
   });
 }
 
-/** Reads everything that this agent and earlier agents with the same root directory have recorded. */
+/** Reads the entire recording of this agent and of earlier agents with the same root directory. */
 export async function readRecording(
   recorder: FlightRecorder | undefined,
   { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,
 ): Promise<AgentRecording> {
   await recorder?.flush();
   const directory = recordingDirectory(rootDirectory);
-  // Imported lazily, because few agents are ever asked for their recording.
+  // Imported lazily, because the recording of most agents is never requested.
   const { readRecordingBytes } = await import('../../recording/dump.ts');
   return { isOn: recorder !== undefined, directory, parts: await readRecordingBytes(directory) };
 }

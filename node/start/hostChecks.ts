@@ -2,7 +2,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import { canLowerOomScore } from '../../cri/managed/host.ts';
 import { ConfigError } from '../config/configError.ts';
 
-/** Facts about the host that may limit what the agent can do. */
+/** Facts about the host that may limit the agent. */
 export interface HostFacts {
   readonly isCgroupV1: boolean;
   readonly canLowerOomScoreAdj: boolean;
@@ -12,7 +12,7 @@ export interface HostFacts {
 /** The file system type that `statfs` reports for cgroup v2. */
 const CGROUP2_MAGIC = 0x63677270;
 
-/** Reads the facts of this host. Undefined if it does not run Linux. */
+/** Reads the facts about this host. Returns undefined if it does not run Linux. */
 export async function readHostFacts(): Promise<HostFacts | undefined> {
   if (process.platform !== 'linux') return undefined;
   const cgroups = await statfs('/sys/fs/cgroup').catch(() => undefined);
@@ -24,7 +24,7 @@ export async function readHostFacts(): Promise<HostFacts | undefined> {
   };
 }
 
-/** Returns the warnings for the facts. Throws a `ConfigError` if the configuration forbids one of them. */
+/** Returns warnings about the facts. Throws a `ConfigError` if the configuration forbids one of them. */
 export function hostWarnings(facts: HostFacts, config: { failCgroupV1: boolean; failSwapOn: boolean }): string[] {
   if (facts.isCgroupV1 && config.failCgroupV1) {
     throw new ConfigError(

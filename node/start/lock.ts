@@ -5,7 +5,10 @@ import { findProcess } from '../../host/runningProcess.ts';
 import { isListening, socketPath } from '../../socket/socketPath.ts';
 import { createDirectory } from '../host/rootDirectory.ts';
 
-/** Returns the start time of a process, which together with its PID identifies it. `0` if unknown or if the process has exited. */
+/**
+ * Returns the start time of a process, which identifies the process together with its PID. Returns `0` if the start
+ * time is unknown or the process has exited.
+ */
 const processStartTime = async (pid: number): Promise<string> => (await findProcess(pid))?.startedAt ?? '0';
 
 function hasProcess(pid: number): boolean {
@@ -17,7 +20,7 @@ function hasProcess(pid: number): boolean {
   }
 }
 
-/** Whether a file has the name of a lock, `<pid>-<start time>`. Other files in the directory are left alone. */
+/** Whether a file has the name of a lock, `<pid>-<start time>`. Other files in the directory remain untouched. */
 const isLockName = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
 
 async function isAlive(lock: string): Promise<boolean> {
@@ -41,13 +44,13 @@ async function otherLocks(directory: string, own: string): Promise<string[]> {
   return live;
 }
 
-/** Removes a lock. A directory or a file with contents is not a lock, and is left alone. */
+/** Removes a lock. A directory or a file with contents is not a lock and remains untouched. */
 async function removeLock(file: string): Promise<void> {
   const stats = await lstat(file).catch(() => undefined);
   if (stats?.isFile() && stats.size === 0) await rm(file, { force: true });
 }
 
-/** Returns the PID of the agent that runs on a root directory. Undefined if no visible process has locked it. */
+/** Returns the PID of the agent that runs on a root directory, or undefined if no visible process has locked it. */
 export async function runningAgentPid(rootDirectory: string): Promise<number | undefined> {
   const locks = await readdir(join(rootDirectory, 'agents')).catch(() => []);
   for (const lock of locks.filter(isLockName)) if (await isAlive(lock)) return Number(lock.split('-')[0]);
@@ -55,9 +58,10 @@ export async function runningAgentPid(rootDirectory: string): Promise<number | u
 }
 
 /**
- * Locks a root directory for this process. Throws a `NodeFailure` if another agent runs on it. Each agent first writes its own
- * lock and then reads the locks of others, so at most one of two concurrent agents succeeds. The agent's socket reveals an
- * agent whose process is not visible, e.g. one in another PID namespace. Returns a function that removes the lock.
+ * Locks a root directory for this process. Throws a `NodeFailure` if another agent runs on it. Each agent first writes
+ * its own lock and then reads the locks of others, so at most one of two concurrent agents succeeds. An agent whose
+ * process is not visible, e.g. in another PID namespace, is detected by its socket. Returns a function that removes the
+ * lock.
  */
 export async function lockRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');

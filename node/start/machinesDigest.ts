@@ -1,13 +1,16 @@
-/** A digest that identifies a version of the state machines, because a recording can be replayed only by the same version. */
+/**
+ * Computes a digest that identifies a version of the state machines, because a recording can be replayed only by the
+ * same version.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageDirectory } from '../host/paths.ts';
 
-/** Defined by the bundler as the digest of the bundled sources. */
+/** Digest of the bundled sources, which the bundler inserts. */
 declare const STATELET_MACHINES: string | undefined;
 
-/** The sources that decide which transitions actors take and how actors are shown. */
+/** The sources that determine which transitions actors take and how actors are displayed. */
 const SOURCES = [
   'base',
   'kubernetes',
@@ -17,7 +20,7 @@ const SOURCES = [
   'actors/node/nodeAgent.ts',
   'actors/boundary.ts',
 ];
-/** Only draws the machines. */
+/** Directory of code that only draws the machines. Its files are excluded from the digest. */
 const DRAWING = 'machines/drawing';
 const LIBRARY = 'node_modules/xstate/package.json';
 const LENGTH = 16;

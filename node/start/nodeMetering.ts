@@ -1,4 +1,4 @@
-/** The metrics of a node that serves its API. Imported lazily, because other nodes have none. */
+/** Creates the metrics of a node that serves its API. Imported lazily, because other nodes have none. */
 import { readFileSync } from 'node:fs';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -16,7 +16,7 @@ import { ownVersion } from './version.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
-  /** Listeners that count. A kind that `combineObservers` does not combine does not compile here. */
+  /** Observers that count. A kind that `combineObservers` does not combine does not compile here. */
   readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
   /** Wraps a runtime so that its calls are counted. */
   instrument(cri: Cri): Cri;
@@ -25,7 +25,7 @@ export interface NodeMetering {
 }
 
 interface MetricSources {
-  /** Undefined if nothing is recorded. */
+  /** The flight recorder. Undefined if nothing is recorded. */
   readonly flight: Pick<FlightRecorder, 'progress'> | undefined;
   readonly api: () => NodeApiServer | undefined;
 }
@@ -63,6 +63,6 @@ export async function createNodeMetering(
   };
 }
 
-/** Returns 1 if any controller is on cgroup v1, as a kubelet does (`IsCgroup2UnifiedMode`). */
+/** Returns 1 if any controller uses cgroup v1, as a kubelet does (`IsCgroup2UnifiedMode`). */
 const cgroupVersionOf = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
   hierarchies.some(({ version, controllers }) => version === 'v1' && controllers.length > 0) ? 1 : 2;

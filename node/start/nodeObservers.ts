@@ -27,7 +27,7 @@ function combined(kind: Kind, all: readonly NodeObservers[]): NodeObservers {
 
 /**
  * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder the page observes no
- * recording entries, because it is costly to redact them, and no calls, because their responses are entries.
+ * recording entries, because it is costly to redact them, and no calls, because their responses are recorded entries.
  */
 export function recorderAndPageObservers(
   flight: Pick<FlightRecorder, 'listeners'> | undefined,

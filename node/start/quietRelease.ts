@@ -1,21 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../base/clock.ts';
 
-/** Time without changes after which memory is released. */
+/** Time in milliseconds without changes after which memory is released. */
 const QUIET_MS = 3_000;
-/** Maximum time from the first change to the release while changes continue, and minimum time between two releases without any. */
+/**
+ * Maximum time in milliseconds from the first change to the release if changes continue. It is also the minimum time
+ * between two releases if there are no changes.
+ */
 const MAX_WAIT_MS = 30_000;
-/** Minimum interval between two releases unless memory has grown much since the last one. */
+/**
+ * Minimum interval in milliseconds between two releases, unless memory has grown by `MUCH_BYTES` since the last one.
+ */
 const MIN_INTERVAL_MS = 60_000;
-/** Growth that counts as much, in bytes. */
+/** Growth of memory in bytes for which the minimum interval does not apply. */
 const MUCH_BYTES = 16 * 2 ** 20;
-/** Interval at which memory is checked for growth without changes, such as that of a log being read. */
+/** Interval in milliseconds at which memory is checked for growth without changes, e.g. because a log is being read. */
 const CHECK_INTERVAL_MS = 10_000;
 
 interface Heap {
-  /** Lets the space for young objects grow during a burst of work. Idempotent. */
+  /** Lets V8's young generation grow during a burst of work. Idempotent. */
   growYoungSpace(): void;
-  /** Returns free memory to the host, and fixes the size of the space for young objects. */
+  /** Returns free memory to the host, and fixes the size of the young generation. */
   release(): void;
 }
 
@@ -27,10 +32,10 @@ interface ReleaseParts {
 }
 
 /**
- * Returns memory to the host after each burst of changes, and whenever memory has grown for another reason. V8 itself would
- * wait for the next burst. During a burst the space for young objects may grow, because in the mebibyte that suffices for an
- * idle agent, V8 would collect several times for each starting pod and promote most of what it finds. `subscribe` calls its
- * listener on each change. Returns a function that stops all this.
+ * Returns memory to the host after each burst of changes, and whenever memory has grown for another reason. V8 itself
+ * would wait for the next burst. During a burst the young generation may grow. In the mebibyte that is enough for an
+ * idle agent, V8 would collect garbage several times for each starting pod and promote most of the objects. `subscribe`
+ * calls its listener on each change. Returns a function that stops the releases.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
@@ -76,7 +81,7 @@ export function releaseWhenQuiet(
   };
 }
 
-/** Returns 0 if it cannot be read, for example without a free file descriptor. */
+/** Returns the resident memory in bytes, or 0 if it cannot be read, e.g. without a free file descriptor. */
 function residentMemory(): number {
   try {
     return process.memoryUsage.rss();
@@ -86,12 +91,15 @@ function residentMemory(): number {
 }
 
 /**
- * Time after the start during which V8's flags must not change, because cli/compileCache.mjs stores compiled code under them.
- * The space for young objects may grow until then.
+ * Time after the start during which V8's flags must not change, because cli/compileCache.mjs stores compiled code under
+ * these flags. Until that time has passed, the young generation may grow.
  */
 const FIXED_FLAGS_MS = 15_000;
 
-/** More memory outside the heap than V8 lets a process gain (64 MiB) before it starts an incremental collection. */
+/**
+ * Amount of memory outside the heap in bytes that makes V8 start an incremental collection. V8 lets a process gain 64
+ * MiB before that.
+ */
 const PRESSURE_BYTES = 100 * 2 ** 20;
 
 interface HeapControls {
@@ -122,15 +130,15 @@ export function v8Heap(
 }
 
 /**
- * Makes V8 start an incremental collection, for which it has no function, by allocating memory outside the heap. The host
- * provides no pages for it, because nothing writes to it. V8 collects in steps of at most a few milliseconds, and its memory
- * reducer compacts the heap some seconds later. The `gc` function would collect at once and stop everything else meanwhile, for
- * 150 to 500 ms on a node with a thousand containers.
+ * Makes V8 start an incremental collection by allocating memory outside the heap, because V8 has no function for that.
+ * The host provides no pages for this memory, because nothing writes to it. V8 collects in steps of at most a few
+ * milliseconds, and its memory reducer compacts the heap some seconds later. The `gc` function would collect
+ * immediately and block the process, for 150 to 500 ms on a node with a thousand containers.
  */
 function allocateUnused(): void {
   try {
     new ArrayBuffer(PRESSURE_BYTES);
   } catch {
-    // The host grants no more address space, so the next burst will start a collection.
+    // The host does not grant more address space, so the next burst will start a collection.
   }
 }

@@ -5,14 +5,20 @@ interface Options<T> {
   readonly start: () => Promise<T>;
   readonly clock: Clock;
   readonly onStarted: (service: T) => void;
-  /** Called with the reason of a failed attempt, unless the attempt before failed for the same reason. */
+  /** Called with the reason of a failed attempt, unless the previous attempt failed for the same reason. */
   readonly onProblem: (why: string) => void;
 }
 
-/** Interval between two attempts, as in `startKubelet` of `cmd/kubelet`. Another process may use the address for a while. */
+/**
+ * Interval in milliseconds between two attempts, as in `startKubelet` of `cmd/kubelet`. Another process may use the
+ * address for a while.
+ */
 export const RETRY_MS = 5_000;
 
-/** Starts a service that the node can do without, and retries every 5 s if that fails. `close` stops the service or the retries. */
+/**
+ * Starts a service that the node can do without, and retries every 5 s if the start fails. `close` stops the service or
+ * the retries.
+ */
 export function retryUntilStarted<T extends { close(): Promise<void> }>({
   start,
   clock,

@@ -1,4 +1,4 @@
-/** Detects a kubelet that runs on a root directory, whose pods the agent must not touch. */
+/** Detects a kubelet that runs on a root directory. The agent must not touch the pods of that kubelet. */
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -31,7 +31,7 @@ export async function assertNoKubelet(rootDirectory: string): Promise<void> {
   throw new NodeFailure('RootInUse', `${kubelet}: stop the kubelet first, or use another root directory`);
 }
 
-/** Whether another statelet agent runs on the directory. Does not lock the directory as `lockRootDirectory` does. */
+/** Whether another statelet agent runs on the directory. Unlike `lockRootDirectory`, does not lock the directory. */
 async function isRunByOtherAgent(rootDirectory: string): Promise<boolean> {
   const pid = await runningAgentPid(rootDirectory);
   if (pid !== undefined && pid !== process.pid) return true;
@@ -60,7 +60,7 @@ async function isKubeletOn(rootDirectory: string, { pid, proc }: { pid: number; 
   const process = join(proc, String(pid));
   const root = kubeletRootDirectory(await readCommandLine(pid, proc));
   if (root === undefined) return false;
-  // The same path may be a different directory in the container of a kubelet.
+  // In a kubelet's container, the same path may be a different directory.
   const [theirs, ours] = await Promise.all([
     deviceAndInode(join(process, isAbsolute(root) ? 'root' : 'cwd', root)),
     deviceAndInode(rootDirectory),
@@ -71,13 +71,13 @@ async function isKubeletOn(rootDirectory: string, { pid, proc }: { pid: number; 
   return isSamePath(resolve(from, root), rootDirectory);
 }
 
-/** Returns the device and inode of a directory. Undefined if it cannot be read. */
+/** Returns the device and inode of a directory, or undefined if it cannot be read. */
 async function deviceAndInode(directory: string): Promise<string | undefined> {
   const stats = await stat(directory, { bigint: true }).catch(orElse(undefined));
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Whether a process is in a different mount namespace, in which equal paths may be different directories. */
+/** Whether a process is in a different mount namespace, where equal paths may be different directories. */
 async function hasOtherMountNamespace(process: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all(
     [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(orElse(undefined))),
@@ -85,7 +85,10 @@ async function hasOtherMountNamespace(process: string): Promise<boolean> {
   return theirs !== undefined && theirs !== ours;
 }
 
-/** Returns the root directory of the kubelet with this command line. Undefined if it is not a kubelet's command line. */
+/**
+ * Returns the root directory of the kubelet with this command line, or undefined if the command line is not a
+ * kubelet's.
+ */
 function kubeletRootDirectory([program = '', ...args]: readonly string[]): string | undefined {
   const isKubelet = basename(program) === 'kubelet' || (basename(program) === 'hyperkube' && args[0] === 'kubelet');
   if (!isKubelet) return undefined;

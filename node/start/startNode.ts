@@ -1,4 +1,4 @@
-/** Starts the node of the command line: `createNode` over this host, with its log, its events and its API. */
+/** Starts the node for the command line: `createNode` on this host, with its log, its events and its API. */
 import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
@@ -29,19 +29,19 @@ import type { StartNodeOptions } from './startNodeOptions.ts';
 /** A running node agent. */
 export interface StartedNode {
   readonly agent: AgentPort;
-  /** Creates the view of the node that the page shows. Undefined if the node has no page. */
+  /** Creates the view of the node for its page. Undefined if the node has no page. */
   readonly inspected?: () => Promise<Inspected>;
-  /** Stops the agent and leaves every pod running. */
+  /** Stops the agent and leaves all pods running. */
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
   drain(): Promise<void>;
-  /** The health checks of the agent, each of which throws if it fails. Undefined if the node has none. */
+  /** Returns the health checks of the agent, each of which throws if it fails. Undefined if the node has none. */
   readonly checks?: () => Promise<readonly Check[]>;
-  /** Rejects when the agent itself has failed. The agent then does nothing any more, but must still be stopped. */
+  /** Rejects when the agent itself has failed. The agent then no longer does anything, but must still be stopped. */
   readonly failed: Promise<never>;
 }
 
-/** Starts a node agent over a runtime. */
+/** Starts a node agent on a runtime. */
 export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 
 export const startNode: StartNode = async (options) => {
@@ -64,7 +64,7 @@ export const startNode: StartNode = async (options) => {
     observers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const startup = bufferUntilStarted(publish);
 
-  // The node reports the port of its API, which is served only after the node has been created.
+  // The node reports the port of its API, but the API is served only after the node has been created.
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
   const node = await createHostNode(options, { cri, errors, metering, observers, publish: startup.publish, apiPort });
@@ -121,7 +121,7 @@ export const startNode: StartNode = async (options) => {
   };
 };
 
-/** Moves the agent's process to its cgroup and sets its OOM score. Undefined for a simulated node. */
+/** Moves the agent's process to its cgroup and sets its OOM score. Returns undefined for a simulated node. */
 async function placeAgent({ config, logger, simulated }: StartNodeOptions): Promise<AgentPlacement | undefined> {
   if (simulated) return undefined;
   const placement = new AgentPlacement({ resources: config.resources, logger, clock: systemClock });
@@ -129,10 +129,10 @@ async function placeAgent({ config, logger, simulated }: StartNodeOptions): Prom
   return placement;
 }
 
-/** Whether the agent runs only to complete or terminate pods, and so serves no API. */
+/** Whether the agent runs only to complete or terminate pods, in which case it does not serve an API. */
 const isShortLived = ({ config, endsAll = false }: StartNodeOptions): boolean => config.runOnce || endsAll;
 
-/** Creates the metrics of the node. Undefined if no API serves them. */
+/** Creates the metrics of the node. Returns undefined if no API serves them. */
 async function createMetering(options: StartNodeOptions, { onError }: ErrorLog): Promise<NodeMetering | undefined> {
   const { config } = options;
   if (isShortLived(options) || config.serving === undefined) return undefined;
@@ -145,7 +145,7 @@ function bufferUntilStarted(publish: (message: EventMessage) => void) {
   return { publish: (message: EventMessage) => void started.then(() => publish(message)), flush };
 }
 
-/** Serves the node's API and its health endpoint. Undefined if neither is configured. */
+/** Serves the node's API and its health endpoint. Returns undefined if neither is configured. */
 async function serveApi(
   options: StartNodeOptions,
   { node, cri, metering }: { node: HostNode; cri: Cri; metering: NodeMetering | undefined },
@@ -171,7 +171,7 @@ async function serveApi(
   });
 }
 
-/** Stops the agent, then releases what it has used. */
+/** Stops the agent, then releases its resources. */
 async function releaseNode(
   { agent, stopCredentialPlugins }: HostNode,
   { cri, flight, leaveCluster }: { cri: Cri; flight: FlightRecorder | undefined; leaveCluster: () => Promise<void> },

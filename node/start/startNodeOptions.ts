@@ -1,15 +1,15 @@
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { AgentLog } from '../log/logger.ts';
 
-/** Input of `startNode`. */
+/** Options of `startNode`. */
 export interface StartNodeOptions extends AgentLog {
   readonly config: NodeConfig;
-  /** Whether to use a simulated runtime, which runs no containers. */
+  /** Whether to use a simulated runtime, which does not run containers. */
   readonly simulated: boolean;
   /** Whether the agent adopts the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
   /** Whether the agent is started only to terminate all pods, each within its own grace period. */
   readonly endsAll?: boolean;
-  /** Restarts the runtime while its pods keep running. Undefined if the runtime does not belong to the node. */
+  /** Restarts the runtime while its pods keep running. Undefined if the runtime does not belong to this node. */
   readonly restartRuntime?: ((why: string) => void) | undefined;
 }

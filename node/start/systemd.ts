@@ -6,25 +6,32 @@ import { runProgram } from '../../host/program.ts';
 import type { Check } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';
 
-/** A watchdog with this timeout or a shorter one would kill a healthy agent. */
+/**
+ * Minimum timeout of the watchdog in milliseconds. With this timeout or a shorter one, the watchdog would kill a
+ * healthy agent.
+ */
 const MIN_WATCHDOG_MS = 1_000;
 
-/** Timeout of one notification. systemd may read it late. */
+/** Timeout of one notification in milliseconds. systemd may read it late. */
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The notifications that systemd expects of this process. */
+/** The notifications that systemd expects from this process. */
 export interface NotifyOptions {
-  /** The path of the notification socket, or its abstract name with a leading `@`. */
+  /**
+   * The path of the notification socket, or its abstract name with a leading `@`. Undefined if only the watchdog is
+   * configured.
+   */
   readonly socket: string | undefined;
-  /** Timeout of systemd's watchdog. Undefined if the watchdog is off. */
+  /** Timeout of systemd's watchdog in milliseconds. Undefined if the watchdog is disabled. */
   readonly watchdogMs?: number;
 }
 
 /**
- * Reads the notification options from the environment of the process with this PID. Undefined if systemd expects no
- * notifications. Throws a `ConfigError` if the timeout of the watchdog is invalid or too short, as a kubelet does.
+ * Reads the notification options from the environment of the process with this PID. Returns undefined if systemd
+ * expects no notifications. Throws a `ConfigError` if the timeout of the watchdog is invalid or too short, as a kubelet
+ * does.
  */
 export function readNotifyOptions(environment: Environment, pid: number): NotifyOptions | undefined {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: micros, WATCHDOG_PID: owner } = environment;
@@ -55,13 +62,13 @@ interface SystemdParts {
 }
 
 export interface SystemdNotifier {
-  /** Reports that the agent has started. From then on the watchdog is notified for as long as the health checks pass. */
+  /** Reports that the agent has started. Afterwards the watchdog is notified as long as the health checks pass. */
   ready(): Promise<void>;
   /** Reports that the agent is stopping. */
   stopping(): Promise<void>;
 }
 
-/** Creates a notifier. A notification that cannot be sent is only logged. */
+/** Creates a notifier. If a notification cannot be sent, that is only logged. */
 export function createSystemdNotifier({ socket, watchdogMs }: NotifyOptions, parts: SystemdParts): SystemdNotifier {
   const { clock, logger, checks } = parts;
   const abortController = new AbortController();
@@ -77,7 +84,7 @@ export function createSystemdNotifier({ socket, watchdogMs }: NotifyOptions, par
   const notifyWatchdog = async () => {
     timer = clock.setTimeout(() => void notifyWatchdog(), (watchdogMs ?? 0) / 2);
     const failure = failedCheck(checks);
-    // systemd restarts the agent when the notifications stop.
+    // systemd restarts the agent if the notifications stop.
     if (failure !== undefined)
       logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${failure}`);
     else await send('WATCHDOG=1', abortController.signal);
@@ -95,7 +102,7 @@ export function createSystemdNotifier({ socket, watchdogMs }: NotifyOptions, par
   };
 }
 
-/** Returns the name and the error of the first check that fails. */
+/** Returns the name and the error of the first failed check. */
 function failedCheck(checks: readonly Check[]): string | undefined {
   for (const { name, check } of checks) {
     try {
@@ -108,8 +115,8 @@ function failedCheck(checks: readonly Check[]): string | undefined {
 }
 
 /**
- * Sends a state with `systemd-notify`, because Node.js has no Unix datagram sockets. If it does not run as root, the unit needs
- * `NotifyAccess=all`.
+ * Sends a state with `systemd-notify`, because Node.js has no Unix datagram sockets. If the agent does not run as root,
+ * the unit requires `NotifyAccess=all`.
  */
 async function notify(state: string, socket: string, signal: AbortSignal): Promise<void> {
   const options = { signal, timeoutMs: NOTIFY_TIMEOUT_MS, environment: { NOTIFY_SOCKET: socket } };

@@ -1,4 +1,7 @@
-/** The table of all settings. Flags, defaults, validation, /configz, /flagz, the help and docs/reference.md are derived from it. */
+/**
+ * Defines the table of all settings. Flags, defaults, validation, /configz, /flagz, the help and docs/reference.md are
+ * derived from it.
+ */
 import { clusterSettings } from './clusterSettings.ts';
 import { directorySettings, stateDirectorySettings } from './directorySettings.ts';
 import { networkSettings } from './networkSettings.ts';
@@ -12,8 +15,8 @@ import { type FieldsOf, type Flag, type FlagsOf, isField, isGroup, type Setting,
 import { commandSettings, fileSettings, sourceSettings } from './sourceSettings.ts';
 
 /**
- * Creates the table, in the order of the help and of docs/reference.md. Not cached, because a process needs its types once
- * at most.
+ * Creates the table, in the order of the help and of docs/reference.md. The table is not cached, because a process
+ * needs the types in it at most once.
  */
 export const allSettings = () => ({
   ...fileSettings(),
@@ -36,7 +39,7 @@ export const allSettings = () => ({
 
 export type AllSettings = ReturnType<typeof allSettings>;
 
-/** A configuration with valid fields that may still break a rule over several fields. */
+/** A configuration with valid fields that may still violate a rule about several fields. */
 export type KubeletFields = FieldsOf<AllSettings>;
 
 /** The parsed flags of `run` and `up`, by their full names. */
@@ -49,7 +52,7 @@ export interface FlagSetting {
   readonly setting: Setting;
 }
 
-/** Returns all flags, also those of fields of fields. */
+/** Returns all flags, including those of nested fields. */
 export const flagSettings = (settings: Settings = allSettings()): readonly FlagSetting[] =>
   Object.entries(settings).flatMap(([name, entry]) => {
     if (isGroup(entry)) return flagSettings(entry.fields);
@@ -60,7 +63,7 @@ export const flagSettings = (settings: Settings = allSettings()): readonly FlagS
 export const fieldEntries = (settings: Settings = allSettings()) =>
   Object.entries(settings).filter(([name]) => isField(name));
 
-/** Names of the fields and flags whose values may contain a password or a token. */
+/** Returns the names of the fields and flags whose values may contain a password or a token. */
 export const secretNames = (): readonly string[] =>
   Object.entries(allSettings()).flatMap(([name, entry]: [string, Settings[string]]) =>
     !isGroup(entry) && entry.isSecret ? [name, entry.flag?.name ?? name] : [],

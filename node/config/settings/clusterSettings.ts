@@ -10,7 +10,7 @@ const cloudProvider = textLike(
   (provider) => provider === '' || isExternal(provider),
 );
 
-/** The cluster that the node belongs to, and its credentials there. */
+/** Settings of the cluster that the node belongs to, and of its credentials there. */
 const membership = () =>
   declareSettings({
     '--kubeconfig': {
@@ -53,7 +53,7 @@ const membership = () =>
     },
   });
 
-/** The Node object. */
+/** Settings of the Node object. */
 const registration = () =>
   declareSettings({
     registerNode: {
@@ -100,7 +100,7 @@ const registration = () =>
     },
   });
 
-/** The reports on the node to its cluster. */
+/** Settings of the reports about the node to its cluster. */
 const reporting = () =>
   declareSettings({
     nodeStatusUpdateFrequency: {
@@ -129,7 +129,7 @@ const reporting = () =>
     },
   });
 
-/** The client of the API server. */
+/** Settings of the API server's client. */
 const client = () =>
   declareSettings({
     configMapAndSecretChangeDetectionStrategy: {

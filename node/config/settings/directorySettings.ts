@@ -3,13 +3,16 @@ import { runDirectory, systemStateDirectory } from '../../host/paths.ts';
 import { directory, path, text, textLike } from '../fields.ts';
 import { declareSettings } from './setting.ts';
 
-/** Absolute ones must be written as they are; a relative one is joined to the file's directory. */
+/**
+ * Schema of the directory of pod logs. An absolute path must already be normalized. A relative path is joined to the
+ * file's directory.
+ */
 const podLogsDir = textLike('a directory without "..", "//" or a slash at its end, in ASCII', (name) => {
   const isPlain = /^[\x20-\x7e]*$/.test(name);
   return isPlain && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
 });
 
-/** The directories of the node. */
+/** Settings of the node's directories. */
 export const directorySettings = () =>
   declareSettings({
     '--root-dir': {
@@ -49,7 +52,7 @@ export const directorySettings = () =>
     },
   });
 
-/** The directory of `up`. */
+/** Setting of the state directory of `up`. */
 export const stateDirectorySettings = () =>
   declareSettings({
     '--state-dir': {

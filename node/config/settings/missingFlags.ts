@@ -1,7 +1,7 @@
 import { allSettings } from './allSettings.ts';
 import { isGroup, type Settings } from './setting.ts';
 
-/** The kubelet's flags without a field that this node does not have either, and why. */
+/** Flags of the kubelet that have no field and that this node does not have, with the reason for each. */
 const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
   ['--config-dir', 'only one file is read'],
   ['--lock-file', 'the root directory is locked'],
@@ -16,7 +16,7 @@ const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
 
 export interface MissingFlag {
   readonly name: string;
-  /** The path of the field to set instead, e.g. `authorization.webhook.cacheAuthorizedTTL`. */
+  /** The path of the field to set instead of the flag, e.g. `authorization.webhook.cacheAuthorizedTTL`. */
   readonly field?: string;
   readonly why?: string;
 }

@@ -8,7 +8,7 @@ import { declareSettings, type FieldsOf } from './setting.ts';
 
 const MAX_PODS = 110;
 
-/** The pods that the node admits. */
+/** Settings that determine which pods the node admits. */
 export const admissionSettings = () =>
   declareSettings({
     maxPods: {
@@ -48,7 +48,7 @@ export const admissionSettings = () =>
 
 const secondTo5Minutes = duration(1000, 300_000, ' between 1s and 5m');
 
-/** The limits and surroundings of all containers. */
+/** Settings that apply to all containers. */
 export const containerSettings = () =>
   declareSettings({
     podPidsLimit: {
@@ -131,10 +131,10 @@ const logSize = z.custom<string | number>(
   { error: 'expected a quantity such as "10Mi", or a negative one for no limit' },
 );
 
-/** A limit, where a negative number means no limit. */
+/** Schema of a limit. A negative number means no limit. */
 const limitFlag = fromText(whole(-(2 ** 31)));
 
-/** The remains of dead containers, and the logs of running ones. */
+/** Settings for the removal of dead containers and the logs of running ones. */
 export const housekeepingSettings = () =>
   declareSettings({
     '--maximum-dead-containers-per-container': {

@@ -18,11 +18,11 @@ const SIGNALS = [
   'pid.available',
 ] as const;
 
-/** A map with an optional entry for each eviction signal. */
+/** Creates the schema of a map with an optional entry for each eviction signal. */
 const bySignal = (kind: typeof text) =>
   section(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
 
-/** An eviction threshold. The kubelet accepts 0 only as a percentage. */
+/** Schema of an eviction threshold. The kubelet accepts 0 only as a percentage. */
 const line = z.custom<string>((value) => typeof value === 'string' && isLine(value), {
   error: 'expected a quantity above 0 such as "100Mi", or a percentage such as "10%"',
 });
@@ -50,7 +50,7 @@ export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
 
 const NO_EVICTION = 'nothing is evicted yet';
 
-/** Eviction of pods from a node that runs out of resources. */
+/** Settings for the eviction of pods from a node that runs out of resources. */
 const eviction = () =>
   declareSettings({
     evictionHard: {
@@ -90,7 +90,7 @@ const eviction = () =>
 const NO_SHUTDOWN = 'the shutdown of the host is not followed yet';
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
 
-/** The end of pods when the host shuts down. */
+/** Settings for the termination of pods when the host shuts down. */
 const shutdown = () =>
   declareSettings({
     shutdownGracePeriod: { type: duration(), default: '0s', ignored: NO_SHUTDOWN },
@@ -101,7 +101,7 @@ const shutdown = () =>
     },
   });
 
-/** The end of pods for the sake of the node. */
+/** Settings for terminating pods in order to protect the node. */
 export const pressureSettings = () => ({ ...eviction(), ...shutdown() });
 
 type PressureFields = FieldsOf<ReturnType<typeof pressureSettings>>;

@@ -17,7 +17,7 @@ import {
 import { type Rule, rule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** The process of the agent. */
+/** Settings of the agent's process. */
 export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {
@@ -63,7 +63,7 @@ export const processSettings = () =>
     },
   });
 
-/** Minimum size of a recording in bytes. A smaller one could not hold a snapshot of a node with many pods. */
+/** Minimum size of a recording in bytes. A smaller recording could not contain a keyframe of a node with many pods. */
 const LEAST_RECORD = 2 ** 20;
 
 const recordSize = z.pipe(
@@ -95,7 +95,7 @@ const tracingEndpoint = textLike(
   },
 );
 
-/** The agent's recording, page, log, metrics and spans. */
+/** Settings of the agent's recording, page, log, metrics and spans. */
 export const observationSettings = () =>
   declareSettings({
     '--record-size': {

@@ -4,7 +4,7 @@ import { boolean, duration, fraction, list, map, oneOf, quantity, section, text,
 import { type Rule, rule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** The cgroups of pods. */
+/** Settings of the pods' cgroups. */
 const cgroups = () =>
   declareSettings({
     cgroupRoot: { type: text, effect: "where the pods' cgroups lie", missingFlag: '--cgroup-root' },
@@ -28,7 +28,7 @@ const cgroups = () =>
     },
   });
 
-/** Resources that can be reserved, each with an amount of at least 0. */
+/** Schema of reserved resources, each with an amount of at least 0. */
 const reserved = section(
   Object.fromEntries(
     ['cpu', 'memory', 'ephemeral-storage', 'pid'].map((resource) => [
@@ -52,7 +52,7 @@ const enforcement = oneOf(
   'kube-reserved-compressible',
 );
 
-/** CPUs by number: `0-3,8`. */
+/** Schema of a list of CPU numbers, e.g. `0-3,8`. */
 const cpus = textLike(
   'CPUs such as "0-3,8"',
   (set) =>
@@ -63,7 +63,7 @@ const cpus = textLike(
     }),
 );
 
-/** Resources that are kept from the pods. */
+/** Settings of the resources that are reserved and not available to pods. */
 const reservations = () =>
   declareSettings({
     kubeReserved: {
@@ -107,7 +107,7 @@ const percentage = textLike(
   (share) => /^\d{1,3}%$/.test(share) && Number.parseInt(share, 10) <= 100,
 );
 const amount = quantity('a quantity that is not 0, such as "1Gi"', (nanos) => nanos !== 0n);
-/** Memory of a NUMA node, and huge pages by their size. */
+/** Schema of the reserved memory of a NUMA node, including huge pages by size. */
 const reservedLimits = z.record(
   textLike('"memory" or "hugepages-SIZE"', (name) => name === 'memory' || /^hugepages-./.test(name)),
   amount,
@@ -118,7 +118,7 @@ const NO_CPU_MANAGER = 'there is no CPU manager yet';
 const NO_MEMORY_MANAGER = 'there is no memory manager yet';
 const NO_TOPOLOGY_MANAGER = 'there is no topology manager yet';
 
-/** The assignment of CPUs, memory and devices to containers. */
+/** Settings of the managers that assign CPUs, memory and devices to containers. */
 const managers = () =>
   declareSettings({
     cpuManagerPolicy: {
@@ -185,7 +185,7 @@ const managers = () =>
     },
   });
 
-/** The cgroups of pods, and the resources that they may use. */
+/** Settings of the pods' cgroups and of the resources that pods may use. */
 export const resourceSettings = () => ({ ...cgroups(), ...reservations(), ...managers() });
 
 type ResourceFields = FieldsOf<ReturnType<typeof resourceSettings>>;

@@ -1,4 +1,4 @@
-/** A rule over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
+/** A rule about several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
 export interface Rule<Fields> {
   /** The field that the error message names. */
   readonly at: keyof Fields & string;

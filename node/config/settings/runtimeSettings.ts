@@ -8,7 +8,7 @@ import { boolean, duration, endpoint, list, oneOf, path, text, whole } from '../
 import { type Rule, rule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
-/** The container runtime and its image service. */
+/** Settings of the container runtime's endpoints. */
 const endpoints = () =>
   declareSettings({
     containerRuntimeEndpoint: {
@@ -49,7 +49,7 @@ const endpoints = () =>
     },
   });
 
-/** Image pulls. */
+/** Settings of image pulls. */
 const pulls = () =>
   declareSettings({
     serializeImagePulls: {
@@ -107,7 +107,7 @@ const MINIMUM_GC_AGE = '2m0s';
 const HIGH_THRESHOLD_PERCENT = 85;
 const LOW_THRESHOLD_PERCENT = 80;
 
-/** The removal of unused images. */
+/** Settings for the removal of unused images. */
 const imageGarbage = () =>
   declareSettings({
     imageMinimumGCAge: {
@@ -133,7 +133,7 @@ const imageGarbage = () =>
     },
   });
 
-/** The container runtime, and the images of the node. */
+/** Settings of the container runtime and of the node's images. */
 export const runtimeSettings = () => ({ ...endpoints(), ...pulls(), ...imageGarbage() });
 
 type RuntimeFields = FieldsOf<ReturnType<typeof runtimeSettings>>;

@@ -1,10 +1,10 @@
-/** The schemas of a configuration file and of the command line. */
+/** Creates the schemas of a configuration file and of the command line. */
 import * as z from 'zod/mini';
 import { section } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, fieldEntries, flagSettings } from './allSettings.ts';
 import { isGroup, type Setting, type Settings, type ShapeOf } from './setting.ts';
 
-/** Creates the schema of a file, without the rules over several fields. */
+/** Creates the schema of a file, without the rules about several fields. */
 export const fileSchema = () => fieldsSchema<AllSettings>(allSettings());
 
 function fieldsSchema<S extends Settings>(settings: S) {

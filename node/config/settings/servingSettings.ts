@@ -8,7 +8,7 @@ const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', 
 const port = whole(0, 65_535);
 const portFlag = fromText(port);
 
-/** The addresses and ports of the node's API. */
+/** Settings of the addresses and ports of the node's API. */
 const listening = () =>
   declareSettings({
     enableServer: {
@@ -203,7 +203,7 @@ const access = () =>
     },
   });
 
-/** The paths that are served, and the connections. */
+/** Settings of the paths and connections that the API serves. */
 const handlers = () =>
   declareSettings({
     enableDebuggingHandlers: {
@@ -252,7 +252,7 @@ const handlers = () =>
     },
   });
 
-/** The node's own API: where it listens, its certificates, and who may use it. */
+/** Settings of the node's own API: where it listens, its certificates, and who may use it. */
 export const servingSettings = () => ({ ...listening(), ...tls(), ...access(), ...handlers() });
 
 type ServingFields = FieldsOf<ReturnType<typeof servingSettings>>;

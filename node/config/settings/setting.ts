@@ -1,14 +1,16 @@
-/** A setting of the node: a field of a KubeletConfiguration, a flag of `run` and `up`, or both. */
+/** Defines a setting of the node: a field of a KubeletConfiguration, a flag of `run` and `up`, or both. */
 import type * as z from 'zod/mini';
 
 export interface Setting {
   /** The type of the field, or of the flag if there is no field. It parses durations into milliseconds. */
   readonly type: z.ZodMiniType;
-  /** The default, as a file would have it. Undefined if there is none or if it depends on the host or on other settings. */
+  /**
+   * The default, as written in a file. Undefined if there is none or if it depends on the host or on other settings.
+   */
   readonly default?: unknown;
-  /** The default of a node without `--kubeconfig`, if it is a different one. */
+  /** The default of a node without `--kubeconfig`, if it differs. */
   readonly standaloneDefault?: unknown;
-  /** The field whose value in the file is the default, if the file sets that field. */
+  /** The field whose value in the file is the default of this setting, if the file sets that field. */
   readonly defaultFrom?: string;
   /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` stand for the defaults. */
   readonly effect?: string;
@@ -18,17 +20,17 @@ export interface Setting {
   /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these. */
   readonly missingFlag?: string;
   /**
-   * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any other
-   * field they mean the default, and /configz leaves them out.
+   * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any
+   * other field, they stand for the default, and /configz leaves them out.
    */
   readonly keepsZero?: true;
-  /** Whether /configz leaves out the default, as a kubelet does if Go's field stays nil. */
+  /** Whether /configz leaves out the default value, as a kubelet does if Go's field stays nil. */
   readonly hidesDefault?: true;
-  /** Whether a relative path in the file starts at the directory of the file. */
+  /** Whether a relative path in the file is resolved against the directory of the file. */
   readonly isPath?: true;
   /** Whether the value may contain a password or a token. */
   readonly isSecret?: true;
-  /** Whether a file must have the field. */
+  /** Whether a file must contain the field. */
   readonly isRequired?: true;
 }
 
@@ -37,7 +39,10 @@ export interface Flag {
   readonly name?: string;
   /** The short form, e.g. `-v`. */
   readonly short?: string;
-  /** The value as the help shows it: `<number>`, or `[boolean]` for one that defaults to true. Undefined for a mere switch. */
+  /**
+   * The value as shown in the help: `<number>`, or `[boolean]` for a flag that defaults to true. Undefined for a flag
+   * without a value.
+   */
   readonly argument?: string;
   /** The description in the help, with the same placeholders as `effect`. */
   readonly help: string;
@@ -67,12 +72,12 @@ export interface Settings {
   readonly [name: string]: Setting | Group;
 }
 
-/** Declares settings, and keeps the names and types of each. */
+/** Declares settings and preserves the names and types of each. */
 export const declareSettings = <const S extends Settings>(settings: S): S => settings;
 
 export const isGroup = (entry: Setting | Group): entry is Group => 'fields' in entry;
 
-/** Whether a setting is a field of a KubeletConfiguration, as its name tells. */
+/** Whether a setting is a field of a KubeletConfiguration, inferred from its name. */
 export const isField = (name: string): boolean => !name.startsWith('--');
 
 type FieldName<K> = K extends `--${string}` ? never : K;
@@ -90,7 +95,7 @@ export type ShapeOf<S> = {
     : z.ZodMiniOptional<SchemaOf<S[K]>>;
 };
 
-/** The fields of a file with these settings, as parsed. */
+/** The parsed fields of a file with these settings. */
 export type FieldsOf<S> = z.output<z.ZodMiniObject<ShapeOf<S>, z.core.$strict>>;
 
 type FlagName<K, E> = E extends { readonly flag: infer F }
@@ -113,7 +118,7 @@ type GroupFlags<S> = UnionToIntersection<
   { [K in keyof S]: S[K] extends { readonly fields: infer F } ? FlagsOf<F> : unknown }[keyof S]
 >;
 
-/** The flags of these settings, as parsed, by their names. */
+/** The parsed flags of these settings, by name. */
 export type FlagsOf<S> = { [K in keyof S as FlagName<K, S[K]>]?: FlagValue<S[K]> | undefined } & GroupFlags<S>;
 
 type FieldValue<E> = E extends { readonly type: infer T extends z.ZodMiniType } ? z.output<T> : never;
@@ -128,5 +133,5 @@ type ValueOf<E> = E extends { readonly fields: infer F }
 
 type FlaggedValue<E> = E extends { readonly flag: unknown } ? FlagValue<E> : never;
 
-/** The values in effect: of the flags, else of the file, else the defaults. */
+/** The effective values: those of the flags, else of the file, else the defaults. */
 export type ValuesOf<S> = { readonly [K in keyof S]: ValueOf<S[K]> };

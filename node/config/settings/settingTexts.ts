@@ -1,10 +1,10 @@
-/** The texts about settings in the help and in docs/reference.md. */
+/** Formats descriptions of settings for the help and docs/reference.md. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { isGroup, type Setting, type Settings } from './setting.ts';
 
 /**
- * Replaces the placeholders of a text by the defaults of a setting: `{default}`, `{standalone}`, and in the text of a group
- * the path of a field, e.g. `{webhook.cacheTTL}`. `texts` take precedence.
+ * Replaces the placeholders in a text with the defaults of a setting: `{default}`, `{standalone}`, and in the text of a
+ * group the path of a field, e.g. `{webhook.cacheTTL}`. `texts` take precedence.
  */
 export function withDefaults(
   text: string,

@@ -1,4 +1,4 @@
-/** The values of all settings in effect: of the flags, else of the file, else the defaults. */
+/** Computes the effective values of all settings: those of the flags, else of the file, else the defaults. */
 
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -14,13 +14,13 @@ type Values = Readonly<Record<string, unknown>>;
 /** The user's configuration. */
 interface Configured {
   readonly flags: Values;
-  /** The fields of the file, or of the part of it that a group stands for. */
+  /** The fields of the file, or of the section of the file that corresponds to a group. */
   readonly fields: Values;
 }
 
 /**
- * Returns the value of every setting, with durations in milliseconds. `defaults` are those of the command, which take
- * precedence over the ones of the table.
+ * Returns the value of every setting, with durations in milliseconds. `defaults` contains the defaults of the command,
+ * which take precedence over those in the table.
  */
 export function settingValues({
   flags,
@@ -45,11 +45,11 @@ function valuesIn(settings: Settings, configured: Configured, defaults: Values):
   return Object.fromEntries(entries);
 }
 
-/** Returns the fields of a group, which are none if the file does not set it. */
+/** Returns the fields of a group, or no fields if the file does not set the group. */
 export const asFields = (value: unknown): Values =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
-/** Returns the value that a flag or the file sets. Undefined if neither does. */
+/** Returns the value that a flag or the file sets, or undefined if neither sets one. */
 export function configuredValue(name: string, setting: Setting, { flags, fields }: Configured): unknown {
   const { flag, defaultFrom } = setting;
   const flagged = flag && lookUp(flags, flag.name ?? name);
@@ -58,7 +58,7 @@ export function configuredValue(name: string, setting: Setting, { flags, fields 
   return candidates.find((value) => value !== undefined && (setting.keepsZero || !isZero(value, setting)));
 }
 
-/** Whether a value of the file is Go's zero value, written or parsed. An empty list or map is a value of its own. */
+/** Whether a value of the file is Go's zero value, written or parsed. An empty list or map is not a zero value. */
 const isZero = (value: unknown, { type }: Setting): boolean =>
   value === 0 || value === '' || (typeof value === 'string' && isDuration(type) && parseDuration(value) === 0);
 

@@ -3,7 +3,7 @@ import { boolean, duration, oneOf, path, text } from '../fields.ts';
 import { headersField, headersFlag, manifestUrl } from '../urlFields.ts';
 import { declareSettings } from './setting.ts';
 
-/** The configuration file itself. */
+/** Setting of the configuration file itself. */
 export const fileSettings = () =>
   declareSettings({
     apiVersion: {
@@ -24,7 +24,7 @@ export const fileSettings = () =>
     },
   });
 
-/** The sources of pods other than a cluster, and the intervals at which they are read. */
+/** Settings of the sources of pods other than a cluster, and of the intervals at which they are read. */
 export const sourceSettings = () =>
   declareSettings({
     staticPodPath: {
@@ -83,7 +83,7 @@ export const sourceSettings = () =>
     },
   });
 
-/** The work of a command besides running the node. */
+/** Settings of tasks that a command performs besides running the node. */
 export const commandSettings = () =>
   declareSettings({
     runOnce: {
