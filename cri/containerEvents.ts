@@ -59,7 +59,10 @@ function forwardExits<Event>(
   };
 }
 
-/** Returns undefined for events other than exits, because those are caused by our own calls. */
+/**
+ * Converts an event of the CRI. Returns undefined for events other than exits, because those are caused by our own
+ * calls.
+ */
 function exitFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
   // Nanoseconds since the epoch, or 0 if unknown.
@@ -67,7 +70,10 @@ function exitFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
   return { containerId: event.containerId, createdAt };
 }
 
-/** Returns undefined if the ID of the exited process is not the container's, because then an exec has exited. */
+/**
+ * Converts an event of containerd. Returns undefined if the ID of the exited process is not the container's, because in
+ * that case an exec has exited.
+ */
 function exitFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
   const exit = envelope.event && decodeTaskExit(envelope.event.value);
   const createdAt = envelope.timestamp?.getTime();
@@ -78,7 +84,7 @@ function decodeTaskExit(bytes: Uint8Array): TaskExit | undefined {
   try {
     return TaskExit.decode(bytes);
   } catch {
-    // An undecodable event is dropped, because the next list of containers shows the exit.
+    // An undecodable event is dropped, because the next list of containers will report the exit.
     return undefined;
   }
 }

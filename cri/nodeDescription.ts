@@ -10,13 +10,13 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
-/** Properties of cgroups according to the configuration and the kernel. */
+/** Properties of cgroups that follow from the configuration and the kernel. */
 export interface CgroupFacts extends CgroupRules {
   /** Whether pods and QoS classes have their own cgroups. */
   readonly perQos: boolean;
   /** Version of the hierarchy with the cpu and memory controllers. */
   readonly version: 'v1' | 'v2';
-  /** Whether the kernel accounts swap per cgroup. */
+  /** Whether the kernel accounts for swap per cgroup. */
   readonly countsSwap: boolean;
   /** Swap of the node in bytes that Burstable pods may share (LimitedSwap). Undefined if containers must not swap. */
   readonly swapBytes?: number;
@@ -27,9 +27,9 @@ export interface CgroupFacts extends CgroupRules {
 /** Properties of the node from which the CRI configurations of pods are built. */
 export interface NodeDescription {
   readonly nodeName: string;
-  /** Absolute path. */
+  /** Absolute path of the root directory. */
   readonly rootDir: string;
-  /** Absolute path. */
+  /** Absolute path of the directory for pod logs. */
   readonly podLogsDir: string;
   /** Value of the owner annotation on sandboxes (`ownerMark`). */
   readonly owner: string;
@@ -58,9 +58,9 @@ export interface NodeDescription {
   readonly seccompDefault: boolean;
   /** Paths to mask in containers on this host's hardware, in addition to the paths that are always masked. */
   readonly maskedPaths?: readonly string[];
-  /** Maximum number of pods with user namespaces and the number of IDs per pod. Undefined means the defaults. */
+  /** Maximum number of pods with user namespaces, and the number of IDs per pod. Undefined for the defaults. */
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
-  /** `<root>/pods/<uid>` */
+  /** Returns `<root>/pods/<uid>`. */
   readonly podDirectory: (uid: string) => string;
 }
 

@@ -8,9 +8,9 @@ interface ContainerName {
 }
 
 /**
- * Returns the runtime's ID of the running container with the given name, or undefined if there is none. The reported
- * status does not contain the ID during a postStart hook, nor after an agent restart until the pod has been adopted, so
- * list the containers as the kubelet does (`findContainer` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the runtime's ID of the running container with the given name, or undefined if there is none. Lists the
+ * containers, as the kubelet does, because the reported status does not contain the ID during a postStart hook, or
+ * after a restart of the agent while the pod has not been adopted (`findContainer` in `pkg/kubelet/kubelet_pods.go`).
  */
 export async function findRunningContainer(
   cri: Pick<Cri, 'listContainers'>,

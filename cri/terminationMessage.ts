@@ -1,4 +1,4 @@
-/** Sources of a container's termination message (C22), and the parser of the log's last lines. */
+/** Finds the sources of a container's termination message (C22), and parses the last lines of a log. */
 import { posix } from 'node:path';
 import { parseLogLine } from '../host/logs/logLine.ts';
 import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
@@ -9,15 +9,15 @@ export interface TerminationMessageSource {
   /** Host path of the termination log. */
   readonly file?: string;
   /**
-   * Host path of the container log, whose last lines are used if the file is empty. Defined only after a failure and
-   * with the policy FallbackToLogsOnError.
+   * Host path of the container log, whose last lines are used if the file is empty. Defined only if the container
+   * failed and its policy is FallbackToLogsOnError.
    */
   readonly log?: string;
 }
 
 /**
- * Returns where to read the termination message of a container. The runtime's status is the source, so that the result
- * is available after an agent restart.
+ * Returns where to read the termination message of a container. The result is derived from the runtime's status, so it
+ * is available after a restart of the agent.
  */
 export function terminationMessageSource(status: ContainerStatus): TerminationMessageSource {
   const { annotations, mounts, exitCode, reason, logPath } = status;
@@ -41,7 +41,7 @@ const NEWLINE = 10;
 export function lastLogLines(log: Buffer, lines: number): Buffer {
   const contents = splitLines(log)
     .slice(-lines)
-    // A line without a header is the rest of a line that starts before the part that was read.
+    // A line without a header is the rest of a line that starts before the section of the log that was read.
     .map((line) => parseLogLine(line)?.text ?? line);
   return Buffer.concat(contents);
 }

@@ -1,4 +1,7 @@
-/** The CRI as an interface with one function per call. The gRPC client and the simulated runtime both implement it. */
+/**
+ * Defines the CRI as an interface with one function per call. The gRPC client and the simulated runtime both implement
+ * it.
+ */
 import type * as wire from '../generated/runtime.ts';
 
 export interface CallOptions {
@@ -13,10 +16,12 @@ export interface CallOptions {
 
 export type CriCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
 
-/** Notification that a container may have exited. The receiver must query the runtime for the actual state. */
+/**
+ * Notification that a container may have exited. The receiver must query the runtime for the container's actual state.
+ */
 export interface RuntimeEvent {
   readonly containerId: string;
-  /** In milliseconds since the epoch. Undefined if the runtime does not report it. */
+  /** Creation time of the event in milliseconds since the epoch. Undefined if the runtime does not report it. */
   readonly createdAt?: number | undefined;
 }
 
@@ -27,7 +32,7 @@ export interface RuntimeEvent {
 export interface Cri {
   readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
   readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
-  /** Sends the pod CIDR to the runtime, which writes its CNI configuration from it if it has a template. */
+  /** Sends the pod CIDR to the runtime. A runtime that has a template generates its CNI configuration from it. */
   readonly updateRuntimeConfig: CriCall<wire.UpdateRuntimeConfigRequest, wire.UpdateRuntimeConfigResponse>;
   readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
   readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;
@@ -76,8 +81,8 @@ export interface Cri {
   readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
   readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
   /**
-   * Reports container exits until the signal aborts, and rejects if the stream breaks. `onOpen` is called once the
-   * runtime has accepted the subscription; no exit is missed after that.
+   * Reports container exits until the signal aborts. Rejects if the stream breaks. `onOpen` is called once the runtime
+   * has accepted the subscription. No later exit is missed.
    */
   readonly containerEvents: (
     onEvent: (event: RuntimeEvent) => void,

@@ -10,7 +10,9 @@ export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
 /** Message of the gRPC library for a failed connection. The first group captures the system's error. */
 const CONNECTION_ERROR = /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
 
-/** System error for a socket that cannot be connected to. Captures the error code and the path. */
+/**
+ * Pattern of the system's error for a socket to which no connection can be made. Captures the error code and the path.
+ */
 const SOCKET_ERROR = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
 
 /** Message of a gRPC server without the CRI services. */
@@ -32,8 +34,8 @@ export function timeoutFailure(call: string, timeoutMs: number, cause: unknown):
 }
 
 /**
- * Whether a message is about a single call that timed out, at this agent's limit or at the runtime's. Other calls may
- * still succeed.
+ * Whether a message is about a single call that timed out, at this agent's time limit or at the runtime's. Other calls
+ * may still succeed.
  */
 export const isCallTimeoutMessage = (message: string): boolean =>
   /: the runtime did not answer within \d+ ms$|deadline exceeded/i.test(message);
@@ -48,7 +50,7 @@ export function cancelledFailure(call: string, cause: unknown): NodeFailure {
   return new NodeFailure('Cancelled', `${call} was cancelled`, { cause });
 }
 
-/** Returns the runtime's own message without our prefix, which is the message that the kubelet shows. */
+/** Returns the runtime's own message without our prefix, which is the message that the kubelet reports. */
 export function runtimeMessage(failure: NodeFailure): string {
   const { cause } = failure;
   return isServiceError(cause) ? cause.details : failure.message;
@@ -71,7 +73,7 @@ export function rpcErrorText(failure: NodeFailure): string {
   return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
 }
 
-/** Names of the gRPC status codes in Go's spelling. */
+/** Go's names of the gRPC status codes. */
 const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
   [status.CANCELLED]: 'Canceled',
   [status.INVALID_ARGUMENT]: 'InvalidArgument',
@@ -104,22 +106,28 @@ export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
   (cause.code === status.UNAVAILABLE || cause.code === status.UNIMPLEMENTED);
 
 /**
- * Message for a name that is in use. The message contains the ID of the object that has the name, and no status code
- * exists for this case.
+ * Pattern of the message for a name that is in use. The message contains the ID of the object that has the name. It is
+ * parsed because no status code exists for this case.
  */
 const NAME_RESERVED = /is reserved for|already exists/;
 
-/** containerd's message when another call is starting the container, possibly one from a client that has exited. */
+/**
+ * Pattern of containerd's message if another call is already starting the container, possibly from a client that has
+ * exited.
+ */
 const ALREADY_STARTING = /is already in starting state/;
 
-/** Message of containerd 1.6 when it has lost track of a container because the client was killed during the start. */
+/**
+ * Pattern of containerd 1.6's message if it has lost track of a container because the client was killed during the
+ * start.
+ */
 const LOST_TASK = /cannot delete running task/;
 
 /**
  * Whether the error is the status of a failed pull as sent by the runtime. Such a status describes the registry, even
- * if its code normally means an unavailable runtime: containerd returns DEADLINE_EXCEEDED when the registry does not
- * respond and CANCELLED when a pull makes no progress. Only a response has headers; errors of the gRPC library have
- * none.
+ * if its code normally means an unavailable runtime. For example, containerd returns DEADLINE_EXCEEDED when the
+ * registry does not respond and CANCELLED when a pull makes no progress. Only a response has headers. Errors of the
+ * gRPC library have none.
  */
 const describesRegistry = (call: string, { metadata }: ServiceError): boolean =>
   call === 'PullImage' && metadata.get('content-type').length > 0;
@@ -128,16 +136,17 @@ function reasonOf(call: string, error: ServiceError, details: string): FailureRe
   if (describesRegistry(call, error)) return 'RuntimeError';
   switch (error.code) {
     case status.UNAVAILABLE:
-    // The server cancelled, because it stopped during the call. Cancellations by this client are handled elsewhere.
+    // The server cancelled the call, because it stopped in the meantime. Cancellations by this client are handled
+    // elsewhere.
     case status.CANCELLED:
       return 'RuntimeUnavailable';
     case status.DEADLINE_EXCEEDED:
-      // An ExecSync that exceeds its deadline says something about the command, not about the runtime.
+      // An ExecSync that exceeds its deadline indicates a slow command, not an unavailable runtime.
       return call === 'ExecSync' ? 'DeadlineExceeded' : 'RuntimeUnavailable';
     case status.NOT_FOUND:
       return 'NotFound';
     case status.UNIMPLEMENTED:
-      // A missing service affects all calls until the runtime is reconfigured and restarted.
+      // If the CRI service is missing, all calls fail until the runtime is reconfigured and restarted.
       return UNKNOWN_CRI_SERVICE.test(error.details) ? 'RuntimeUnavailable' : 'Unimplemented';
     default:
       if (LOST_TASK.test(details)) return 'TaskLost';

@@ -7,20 +7,23 @@ import type { Cri } from './calls.ts';
 import { type PacedClient, unary } from './unary.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Maximum number of calls that start in one turn of the event loop. Each takes about 0.2 ms. */
+/**
+ * Maximum number of calls that start in one turn of the event loop. Each takes about 0.2 ms. Further calls start in
+ * later turns.
+ */
 const MAX_CALLS_PER_TURN = 32;
 
 /** Endpoints of the runtime, such as `unix:///run/containerd/containerd.sock`. */
 export interface CriEndpoints {
   readonly runtimeEndpoint: string;
-  /** Defaults to `runtimeEndpoint`. */
+  /** Endpoint of the image service. Defaults to `runtimeEndpoint`. */
   readonly imageEndpoint?: string;
   /** Default timeout of a call in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
 /**
- * Connects to a runtime on a unix socket. The connection is established at the first call and re-established
+ * Creates a client for a runtime on a unix socket. The connection is established by the first call and re-established
  * automatically. While the runtime is down, every call fails immediately. Throws `InvalidEndpoint` if an endpoint is
  * not a unix socket.
  */
@@ -40,7 +43,7 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 
 function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
   const defaultLimit = () => requestTimeoutMs;
-  // The timeout in the request is added to the time that the runtime has to respond.
+  // The timeout in the request is added to the time limit for the runtime's response.
   const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   const version = unary(client, runtime.version, defaultLimit);
   return {
@@ -65,7 +68,7 @@ function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, 
     containerStats: unary(client, runtime.containerStats, defaultLimit),
     listContainerStats: unary(client, runtime.listContainerStats, defaultLimit),
     listPodSandboxStats: unary(client, runtime.listPodSandboxStats, defaultLimit),
-    // An exec without a timeout may run for as long as its command does.
+    // An exec without a timeout may take as long as its command runs.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? extendedLimit(exec) : undefined)),
     ...streamCalls(client, defaultLimit),
     containerEvents: containerEventsOver(client.client, (signal) => version({ version: 'v1' }, { signal })),
@@ -105,9 +108,9 @@ function connect(endpoint: string): PacedClient {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 3000,
-    // The state machines decide about retries.
+    // Disable retries of the library, because the state machines decide about retries.
     'grpc.enable_retries': 0,
-    // Disables channelz, because nothing reads its statistics of each call.
+    // Disable channelz, because nothing reads its statistics of each call.
     'grpc.enable_channelz': 0,
     // Use a separate connection for each client, so that close() really closes the connection.
     'grpc.use_local_subchannel_pool': 1,

@@ -1,4 +1,4 @@
-/** The parts of a generated method definition that a call needs. */
+/** The parts of a generated method definition that are required to call the method. */
 export interface Method<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;

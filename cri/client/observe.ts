@@ -53,8 +53,9 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
 }
 
 /**
- * Converts the status of a sandbox, ordering its IPs like those of the node (`hostIps`). A sandbox on the host network
- * has no IPs, and a runtime may omit them. Returns undefined if the labels do not name a pod.
+ * Converts the status of a sandbox, ordering its IPs like those of the node (`hostIps`). The IPs are empty for a
+ * sandbox on the host network, and undefined if the runtime does not report its network. Returns undefined if the
+ * labels do not name a pod.
  */
 export function observedSandboxStatus(
   status: PodSandboxStatus,
@@ -110,8 +111,8 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
 }
 
 /**
- * Groups listed sandboxes and containers by the UID of the pod, running containers first and then the newest. Omits
- * objects without a pod.
+ * Groups listed sandboxes and containers by the UID of the pod, with running containers first and then the newest.
+ * Omits objects without a pod.
  */
 export function observedPods(
   sandboxes: readonly PodSandbox[],
@@ -215,7 +216,7 @@ function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[]
 
 /**
  * Sorts running containers first. A container that the runtime lost and recovered may have a higher attempt than the
- * running one.
+ * container that is running.
  */
 function runningFirst(containers: readonly Container[]): Container[] {
   const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);

@@ -1,7 +1,7 @@
-/** Wraps a runtime in order to measure the durations of calls. */
+/** Wraps a runtime in order to measure the duration of calls. */
 import type { CallOptions, Cri } from './calls.ts';
 
-/** All unary calls. */
+/** Name of a unary call. */
 export type CriOperation = Exclude<keyof Cri, 'containerEvents' | 'close'>;
 
 /** A completed call. */

@@ -5,15 +5,16 @@ import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
 
-/** A client of a runtime, whose calls start over several turns of the event loop if there are many of them. */
+/** Client of a runtime. If there are many calls, they start over several turns of the event loop. */
 export interface PacedClient {
   readonly client: Client;
   readonly turns: Turns;
 }
 
 /**
- * Returns a CRI method as a call, which settles on the response, the runtime's failure, the timeout or the signal.
- * `defaultLimitMs` returns the default timeout of a request in milliseconds, or undefined for no limit.
+ * Returns a function that calls a CRI method. The call settles when the response or the runtime's failure arrives, the
+ * timeout expires or the signal aborts. `defaultLimitMs` returns the default timeout of a request in milliseconds, or
+ * undefined for no limit.
  */
 export function unary<Request, Response>(
   { client, turns }: PacedClient,

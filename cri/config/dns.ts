@@ -4,11 +4,13 @@ import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DNSConfig } from '../generated/runtime.ts';
 import type { NodeDescription, ResolvConf } from '../nodeDescription.ts';
 
-/** Limits of the C library on a resolv.conf. */
+/** Maximum number of name servers that the C library uses. Further ones are left out. */
 const MAX_SERVERS = 3;
+/** Maximum number of search domains that the C library uses. Further ones are left out. */
 const MAX_SEARCHES = 32;
+/** Maximum total length of the search domains. Further ones are left out. */
 const MAX_SEARCH_CHARACTERS = 2048;
-/** Maximum length of one search domain. Some C libraries abort on longer ones. */
+/** Maximum length of one search domain. Longer ones are left out, because some C libraries abort on them. */
 const MAX_SEARCH_LENGTH = 253;
 
 const CLUSTER_OPTIONS = ['ndots:5'];
@@ -31,14 +33,15 @@ export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
   const requested = mergeDnsConfig(policyResolvConf(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDns(pod, node);
   return [
-    // A static pod has this policy by default, so a single event on the node replaces the warnings on static pods.
+    // A static pod has this policy by default, so a single event about the node replaces the warnings about static
+    // pods.
     ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod) ? [missingClusterDns(pod)] : []),
     ...(searches.length < requested.searches.length ? [omittedSearches(searches)] : []),
     ...(servers.length < requested.servers.length ? [omittedServers(servers)] : []),
   ];
 }
 
-/** Node event for a missing cluster DNS configuration, published once. */
+/** Event about a node without cluster DNS, published once. */
 export const NO_CLUSTER_DNS: EventMessage = {
   eventType: 'Warning',
   reason: 'MissingClusterDNS',
@@ -84,7 +87,7 @@ function policyResolvConf(pod: Pod, node: NodeDescription): ResolvConf {
 }
 
 /**
- * Whether the pod resolves names with the cluster's DNS. A pod on the host network does only with
+ * Whether the pod resolves names with the cluster's DNS. A pod on the host network does so only with
  * ClusterFirstWithHostNet.
  */
 function usesClusterDns({ dnsPolicy = 'ClusterFirst', hostNetwork }: PodSpec): boolean {

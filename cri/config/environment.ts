@@ -12,7 +12,7 @@ export interface EnvironmentInput {
   readonly container: Container;
   readonly sandboxIps: readonly string[];
   readonly node: NodeDescription;
-  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
+  /** Contents of environment files in volumes, by `<volume>/<path>`. Missing files are absent from the map. */
   readonly envFiles?: ReadonlyMap<string, string>;
   /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
   readonly objects?: ResolvedObjects;

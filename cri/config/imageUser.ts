@@ -13,8 +13,8 @@ export function imageUser({ uid, username }: Image): ImageUser {
 }
 
 /**
- * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. The user of the image applies if
- * the pod sets none.
+ * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. If the pod sets no user, the
+ * user of the image applies.
  */
 export function runAsNonRootFailure(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
   const context = { ...pod.spec.securityContext, ...container.securityContext };

@@ -1,17 +1,17 @@
 /**
- * Labels and annotations that the kubelet writes on sandboxes and containers. Log collectors, crictl and cAdvisor read
- * them.
+ * Defines the labels and annotations that the kubelet writes on sandboxes and containers. Log collectors, crictl and
+ * cAdvisor read them.
  */
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../generated/runtime.ts';
 
-/** Labels that identify the pod of a sandbox or container. The agent ignores sandboxes without the UID. */
+/** Label with the name of a sandbox's or container's pod. The agent ignores sandboxes without the UID label below. */
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 
-/** Returns the name of a container in its pod, or its name at the runtime if the label is missing. */
+/** Returns the name of a container in its pod, or its name in the runtime if the label is missing. */
 export const containerNameOf = ({ labels, metadata }: Pick<Container, 'labels' | 'metadata'>): string =>
   lookUp(labels, CONTAINER_NAME_LABEL) ?? metadata?.name ?? '';
 

@@ -17,15 +17,15 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
   const adjustment = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
-  // A page size that the container does not limit is limited by the pod's resources.
+  // The pod-level resources limit page sizes for which the container has no limit.
   const limitsByPageSize = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
   return LinuxContainerResources.fromPartial({
     ...cpuSettings(cpuRequest, cpuLimit, node),
     memoryLimitInBytes: BigInt(memoryLimit),
-    // Without permission to lower oom_score_adj, a container with a value below its parent's would not start.
+    // Without permission to lower oom_score_adj, a container with a lower value than its parent would not start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
-    // Huge pages of sizes without a limit are set to 0.
+    // Page sizes without a limit get the limit 0.
     hugepageLimits: [...pageSizes].map((pageSize) => ({
       pageSize,
       limit: BigInt(lookUp(limitsByPageSize, pageSize) ?? 0),
@@ -64,7 +64,7 @@ function swapLimitBytes(
   return Math.trunc((request / memoryBytes) * swapBytes);
 }
 
-/** Returns the total resources of the pod's containers, by which some runtimes size the sandbox. */
+/** Returns the total resources of the pod's containers, which some runtimes use to size the sandbox. */
 export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
   const amount = (kind: 'requests' | 'limits', resource: string) =>
     lookUp(spec.resources?.[kind], resource) === undefined
@@ -76,7 +76,7 @@ export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxCon
   });
 }
 
-/** Returns the overhead of the sandbox, or undefined if the pod sets none. */
+/** Returns the overhead of the sandbox, or undefined if the pod specifies none. */
 export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): LinuxContainerResources | undefined {
   if (overhead === undefined) return undefined;
   const milliCpu = amountOf({ limits: overhead }, 'limits', 'cpu');

@@ -83,7 +83,7 @@ function subPathOf(mount: VolumeMount, environment: readonly EnvVariable[]): str
   return posix.normalize(path);
 }
 
-/** Returns the block devices of a container, which are its volumes with volumeMode Block. */
+/** Returns the block devices of a container, which are its volumes with the volumeMode Block. */
 export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
     const mounted = lookUp(volumes, name);
@@ -109,7 +109,7 @@ function mountFailure(mount: VolumeMount, message: string): NodeFailure {
 /**
  * Returns the CRI mount of a volume mount. The runtime relabels the contents for the container's SELinux label, unless
  * the path belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A
- * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support can be mounted
+ * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support could be mounted
  * with a label.
  */
 function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {

@@ -1,7 +1,7 @@
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { type IDMapping, NamespaceMode, NamespaceOption } from '../generated/runtime.ts';
 
-/** Host UIDs and GIDs mapped into a pod's user namespace: `length` IDs, starting at `hostId`. */
+/** Range of host UIDs and GIDs that are mapped into a pod's user namespace: `length` IDs, starting at `hostId`. */
 export interface UserRange {
   readonly hostId: number;
   readonly length: number;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { ResolvConf } from '../nodeDescription.ts';
 
 /**
- * DNS configuration of pods when the node is configured without a resolv.conf, which uses a resolver in the pod itself.
+ * DNS configuration of pods if the node is configured without a resolv.conf. It refers to a resolver in the pod itself.
  */
 export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };
 
@@ -27,7 +27,7 @@ function fileVersion(file: string): string | undefined {
   try {
     return formatVersion(statSync(file));
   } catch {
-    // Reading the file reports the error.
+    // The subsequent read of the file reports the error.
     return undefined;
   }
 }
@@ -46,11 +46,11 @@ export function parseResolvConf(contents: string): ResolvConf {
       if (address !== undefined) return address;
       throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
     }),
-    // A trailing dot makes no difference to a domain, and the root domain alone is ignored.
+    // A trailing dot makes no difference to a domain. The root domain itself is ignored.
     searches: (argumentsOf('search').at(-1) ?? []).flatMap((search) =>
       search === '.' ? [] : [search.replace(/\.$/, '')],
     ),
-    // The last option of each name applies.
+    // If an option occurs several times, the last one applies.
     options: [
       ...new Map(
         argumentsOf('options')

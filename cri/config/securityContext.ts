@@ -34,8 +34,8 @@ const MASKED_PATHS = [
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /**
- * Returns the security context of a container, whose settings override those of the pod. `image` applies if neither
- * sets a user.
+ * Returns the security context of a container, whose settings override those of the pod. If neither sets a user, the
+ * user of the image applies.
  */
 export function containerSecurity(
   pod: Pod,

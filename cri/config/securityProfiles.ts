@@ -13,8 +13,8 @@ export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescri
 }
 
 /**
- * Returns the AppArmor profile. A Localhost profile is a name under which the profile is loaded in the kernel.
- * Undefined if the runtime chooses the profile.
+ * Returns the AppArmor profile. A Localhost profile is the name under which the profile is loaded in the kernel.
+ * Returns undefined if the runtime chooses the profile.
  */
 export function apparmorProfile(profile: ApiProfile | undefined): SecurityProfile | undefined {
   return profile && toCriProfile(profile, (name) => name, 'appArmorProfile');

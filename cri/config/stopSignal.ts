@@ -1,7 +1,10 @@
 import { NodeFailure } from '../../base/failure.ts';
 import { Signal } from '../generated/runtime.ts';
 
-/** Returns the CRI's signal for a name such as `SIGTERM` or `SIGRTMIN+1`. Without a name, the image decides. */
+/**
+ * Converts a name such as `SIGTERM` or `SIGRTMIN+1` to the CRI's signal. Without a name, the image determines the
+ * signal.
+ */
 export function stopSignal(name: string | undefined): Signal {
   if (name === undefined) return Signal.SIGNAL_RUNTIME_DEFAULT;
   const key = `SIGNAL_${name.replace('+', 'PLUS').replace('-', 'MINUS')}`;

@@ -1,4 +1,4 @@
-/** Compression formats that containerd reads, for whole archives and for layers. */
+/** Handles the compression formats that containerd reads, for whole archives and for layers. */
 import type { Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { startsFrame, ZstdFrameSplitter } from './zstdFrames.ts';
@@ -6,19 +6,22 @@ import { startsFrame, ZstdFrameSplitter } from './zstdFrames.ts';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /**
- * Returns the streams that decompress content that starts with these bytes, of which four suffice. Undefined if the
- * content is not compressed.
+ * Returns the streams that decompress content that starts with these bytes, of which four are enough. Returns undefined
+ * if the content is not compressed.
  */
 export function decompressorsFor(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
   if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return [createGunzip()];
   return startsFrame(start) ? [new ZstdFrameSplitter(), createZstdDecompress()] : undefined;
 }
 
-/** Expanded size that is accepted for any archive, in bytes. */
+/** Expanded size in bytes that is accepted for any archive, however small. */
 const MIN_EXPANDED_LIMIT_BYTES = 1024 ** 3;
-/** Layers typically compress to a tenth of their size. Only layers of zeros reach a thousandth with gzip. */
+/**
+ * Maximum ratio of expanded to compressed size. Layers typically compress to a tenth of their size. Only layers of
+ * zeros reach a thousandth with gzip.
+ */
 const MAX_EXPANSION_RATIO = 100;
 
-/** Returns the maximum expanded size of an archive, so that a small file cannot fill the node's disk. */
+/** Returns the maximum expanded size of an archive. The limit prevents a small file from filling the node's disk. */
 export const maxExpandedBytes = (archiveBytes: number): number =>
   Math.max(MIN_EXPANDED_LIMIT_BYTES, archiveBytes * MAX_EXPANSION_RATIO);

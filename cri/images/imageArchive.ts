@@ -1,7 +1,7 @@
 /**
  * Reads an archive of images from `docker save`, `podman save`, `skopeo copy` or `docker buildx build --output
- * type=oci`, which is a docker-archive or an OCI image layout in a tar file. The archive is checked before the import,
- * so that errors are clear. Every image gets the full name under which pods refer to it.
+ * type=oci`, which is a docker-archive or an OCI image layout in a tar file. The archive is checked before the import
+ * in order to report clear errors. Every image gets the full name by which pods refer to it.
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -18,40 +18,40 @@ import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } fro
 
 /** An image in an archive. */
 export interface ArchivedImage {
-  /** Full name at the runtime, e.g. `docker.io/library/web:1`. */
+  /** Full name in the runtime, e.g. `docker.io/library/web:1`. */
   readonly name: string;
   /** Digest of the image's configuration, which is its ID in the CRI. */
   readonly id: string;
 }
 
 export interface ImageArchive {
-  /** Name of the file in messages. */
+  /** Name of the archive file in messages. */
   readonly label: string;
   readonly images: readonly ArchivedImage[];
-  /** Returns the archive for containerd, with the full names of the images. */
+  /** Returns the content of the archive for containerd, with the full names of the images. */
   content(): AsyncIterable<Uint8Array>;
 }
 
 interface ArchiveOptions {
-  /** Name of the file in messages. */
+  /** Name of the archive file in messages. */
   readonly label: string;
-  /** Name of the only image, which replaces the names in the archive. */
+  /** Name for the only image in the archive. It replaces the names in the archive. */
   readonly name?: string | undefined;
   /** Architecture of the node in the notation of Node.js. */
   readonly arch?: string;
-  /** Maximum size of all unpacked layers, in bytes. */
+  /** Maximum total size of the unpacked layers in bytes. An archive that exceeds it is rejected. */
   readonly maxUnpackedBytes?: number;
 }
 
-/** Maximum size of a JSON file in an archive, in bytes. */
+/** Maximum size in bytes of a JSON file in an archive. An archive with a larger one is rejected. */
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
-/** Maximum nesting of indexes. Builders nest one index in `index.json`. */
+/** Maximum nesting of indexes, beyond which an archive is rejected. Builders nest one index in `index.json`. */
 const MAX_INDEX_DEPTH = 4;
 /** Maximum number of layers that the kernel can mount with overlayfs (`OVL_MAX_STACK` in `fs/overlayfs/params.h`). */
 const MAX_LAYERS = 500;
 /**
- * Maximum number of links to follow for a layer. Older versions of "docker save" write a link for a layer that images
- * share.
+ * Maximum number of links to follow for a layer. Older versions of "docker save" write a link for a layer that several
+ * images share.
  */
 const MAX_LINKS = 8;
 const READ_BYTES = 256 * 1024;
@@ -108,7 +108,7 @@ export async function readImageArchive(file: FileHandle, options: ArchiveOptions
   }
 }
 
-/** An image before its full names are determined. */
+/** An image whose full names have not been determined yet. */
 interface UnnamedImage {
   readonly id: string;
   /** Names in the archive, which may be tags without a repository. */
@@ -116,8 +116,8 @@ interface UnnamedImage {
 }
 
 /**
- * An image of a manifest. The ID is empty if the image is for a different platform, because the archive need not
- * contain it then.
+ * An image that a manifest describes. The ID is empty if the image is for a different platform, because the archive
+ * need not contain such an image.
  */
 interface ResolvedImage {
   readonly id: string;
@@ -141,7 +141,9 @@ class ArchiveReader {
   readonly #imagesOfBlobs = new Map<string, Promise<readonly ResolvedImage[]>>();
   /** Configurations of a docker-archive by file name. Several entries may refer to the same file. */
   readonly #configs = new Map<string, { readonly id: string; readonly platform: Platform }>();
-  /** Files of the layers that containerd unpacks for each image, by the digest of the manifest or configuration. */
+  /**
+   * Files of the layers that containerd unpacks for each image, by the digest of the image's manifest or configuration.
+   */
   readonly #layers = new Map<string, readonly string[]>();
   readonly #maxUnpackedBytes: number;
   readonly #platform: { readonly os: string; readonly architecture: string };
@@ -169,7 +171,7 @@ class ArchiveReader {
   }
 
   /**
-   * Serializes the listing including unknown fields. JSON.parse accepts deeper nesting than JSON.stringify can write.
+   * Serializes the listing, including unknown fields. JSON.parse accepts deeper nesting than JSON.stringify can write.
    */
   #serialize(file: string, content: unknown): string {
     try {
@@ -180,7 +182,7 @@ class ArchiveReader {
   }
 
   /**
-   * Throws if the unpacked layers are too large. A layer counts for each of its uses, because containerd unpacks it
+   * Throws if the unpacked layers are too large. A layer is counted for each of its uses, because containerd unpacks it
    * again on top of different layers.
    */
   async #checkUnpackedSize(): Promise<void> {
@@ -252,7 +254,7 @@ class ArchiveReader {
     return { images, file: 'index.json', content: index };
   }
 
-  /** Resolves a descriptor to the images in the archive, several for a nested index. */
+  /** Resolves a descriptor to images in the archive. A nested index has several. */
   async #imagesOf(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_TYPES.has(mediaType);
@@ -326,7 +328,7 @@ class ArchiveReader {
     return config;
   }
 
-  /** Assigns to each image the full names under which the runtime and pods refer to it. */
+  /** Assigns to each image the full names by which the runtime and pods refer to it. */
   #assignNames(images: readonly UnnamedImage[]): ArchivedImage[] {
     const ids = new Set(images.map(({ id }) => id));
     const [first] = images;
@@ -363,7 +365,7 @@ class ArchiveReader {
     return this.#json(this.#expectBlob(descriptor, 'manifest'), shape, descriptor.digest);
   }
 
-  /** Returns the name of a blob's file. Throws unless it has the size in the descriptor. */
+  /** Returns the file name of a blob. Throws if the blob does not have the size in the descriptor. */
   #expectBlob({ digest, size }: Descriptor, role: string): string {
     const name = `blobs/${digest.replace(':', '/')}`;
     const member = this.#members.get(name);
@@ -394,7 +396,7 @@ class ArchiveReader {
   }
 
   /**
-   * Streams the members unchanged, except for the listing, which is replaced by the one with the full names and comes
+   * Streams the members unchanged, except that the listing is replaced by a listing with the full names, which comes
    * last.
    */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
@@ -430,14 +432,14 @@ const platformText = ({ os, architecture }: Platform): string => `${os || 'linux
 
 const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** Returns the names in a descriptor's annotations. containerd prefers its own annotation. */
+/** Returns the image names in a descriptor's annotations. containerd prefers its own annotation. */
 function namesOf(descriptor: Descriptor | undefined): string[] {
   const names = new Map(Object.entries(descriptor?.annotations ?? {}));
   const name = names.get(IMAGE_NAME) ?? names.get(REF_NAME);
   return name === undefined || name === '' ? [] : [name];
 }
 
-/** Returns the image name with its registry and tag, as `image: web` in a pod is resolved. */
+/** Returns the image name with its registry and tag, resolved like `image: web` in a pod. */
 export function fullName(name: string, label: string): string {
   const reference = parseImageReference(name);
   if ('refusal' in reference) {

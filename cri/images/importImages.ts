@@ -23,13 +23,16 @@ export interface ArchiveImport {
   readonly signal: AbortSignal;
 }
 
-/** Maximum duration of an import, in milliseconds. */
+/** Time limit of an import in milliseconds. The import fails when it is exceeded. */
 const IMPORT_TIMEOUT_MS = 3_600_000;
-/** Interval of polling for a change of images. containerd's event notifies the CRI plugin of it within milliseconds. */
+/** Polling interval in milliseconds for a change of images. containerd notifies its CRI plugin within milliseconds. */
 export const POLL_INTERVAL_MS = 20;
 export const MAX_POLLS = 500;
 
-/** Imports the images and waits until the CRI lists them, so that pods started afterwards can use them. */
+/**
+ * Imports the images and waits until the CRI lists them, because pods that are started afterwards must be able to use
+ * them.
+ */
 export async function importArchive({ cri, endpoint, archive, pause, signal }: ArchiveImport): Promise<void> {
   const { runtimeName } = await cri.version({ version: 'v1' }, { signal });
   if (runtimeName !== 'containerd') {
@@ -41,7 +44,7 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   }
   await requireCtr('imports images');
   const snapshotter = await readSnapshotter(cri, signal);
-  // Without unpacking, the image is unpacked when its first container starts.
+  // Without unpacking now, the image is unpacked when its first container starts.
   const unpacking = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
   await ctrImages(endpoint, ['import', ...unpacking, '-'], {
     signal,
@@ -53,13 +56,13 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   for (const image of archive.images) await waitUntilVisible(image, { cri, pause, signal });
 }
 
-/** Throws if `ctr` is not installed. The program does what the CRI has no call for. */
+/** Throws if `ctr` is not installed. That program performs operations for which the CRI has no call. */
 export async function requireCtr(purpose: string): Promise<void> {
   if ((await findProgram('ctr')) !== undefined) return;
   throw new NodeFailure('Unimplemented', `ctr, the program of containerd that ${purpose}, is not in PATH`);
 }
 
-/** Runs `ctr images` in the namespace of the CRI. */
+/** Runs `ctr images` in the CRI's namespace. */
 export const ctrImages = (endpoint: string, args: readonly string[], options: Parameters<typeof run>[2]) =>
   run(
     'ctr',
@@ -67,7 +70,7 @@ export const ctrImages = (endpoint: string, args: readonly string[], options: Pa
     options,
   );
 
-/** Prefix of errors from `ctr`, which names the program and not the problem. */
+/** Pattern of the prefix of errors from `ctr`, which names the program rather than the problem. */
 const CTR_PREFIX = /^ctr(?: \S+)*?: (?:ctr: )?/;
 
 function importFailure({ label }: ImageArchive, cause: unknown): unknown {

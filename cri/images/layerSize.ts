@@ -16,7 +16,7 @@ const MAGIC_BYTES = 4;
 
 /**
  * Returns the size of a layer after decompression and with sparse files expanded, as containerd unpacks it. Stops
- * counting above `limit`, so that a decompression bomb takes no longer. For a layer that is not a tar archive, this is
+ * counting above `limit`, so a decompression bomb does not take longer. For a layer that is not a tar archive, returns
  * the number of its bytes, because containerd reports the error.
  */
 export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
@@ -38,7 +38,7 @@ export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: 
     const unpacked = await tarSize(input, limit);
     return unpacked > limit ? unpacked : Math.max(unpacked, await input.countRest(limit));
   } finally {
-    // The streams before it are destroyed with it.
+    // This also destroys the preceding streams.
     decompressed.destroy();
   }
 }
@@ -49,7 +49,7 @@ async function* storedBytes({ file, at, size }: StoredLayer): AsyncGenerator<Buf
   }
 }
 
-/** Adds up the sizes of the members. The holes of sparse files count, because they are written as zeros. */
+/** Returns the sum of the members' sizes. Holes in sparse files count, because they are written as zeros. */
 async function tarSize(input: TarInput, limit: number): Promise<number> {
   let total = 0;
   try {
@@ -63,7 +63,7 @@ async function tarSize(input: TarInput, limit: number): Promise<number> {
   return Number.isFinite(input.size) ? Math.max(total, input.size) : total;
 }
 
-/** Sequential input from a stream. Buffers only the bytes after the position of the last read. */
+/** Sequential input from a stream. Buffers only the bytes after the position of the latest read. */
 class StreamInput implements TarInput {
   readonly size = Number.POSITIVE_INFINITY;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -81,7 +81,7 @@ class StreamInput implements TarInput {
     for (let bytes = this.#buffer.length; bytes < length + position - this.#position; ) {
       const chunk = await this.#next();
       if (chunk === undefined) break;
-      // Skipped content is dropped chunk by chunk, so that a large file is never in memory as a whole.
+      // Drop skipped content chunk by chunk, so that a large file is never completely in memory.
       if (this.#position + bytes + chunk.length <= position) {
         this.#position += bytes + chunk.length;
         pending.length = 0;

@@ -1,4 +1,4 @@
-/** Removes some of the names of an image, for which the CRI has no call. */
+/** Removes individual names of an image, for which the CRI has no call. */
 import { NodeFailure } from '../../base/failure.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import type { Cri } from '../client/calls.ts';
@@ -7,16 +7,17 @@ import type { Pause } from '../managed/containerd/process.ts';
 import { imageSpec } from './imageSpec.ts';
 import { ctrImages, MAX_POLLS, POLL_INTERVAL_MS, requireCtr } from './importImages.ts';
 
-/** The names that a request removes and the remaining ones. */
+/** The names that a request removes, and the names that remain. */
 export interface NamesToRemove {
   readonly removed: readonly string[];
-  /** Empty if the image itself is removed. */
+  /** Remaining names. Empty if the image itself is removed. */
   readonly left: readonly string[];
 }
 
 /**
- * Splits the names of an image by what a request for `name` removes, like "docker rmi". A name removes itself and, if it is
- * the last tag of its repository, the digests of that repository. An ID removes all names. Throws if the name is ambiguous.
+ * Splits the names of an image into those that a request for `name` removes, like "docker rmi", and the others. A name
+ * removes itself and, if it is the last tag of its repository, the digests of that repository. An ID removes all names.
+ * Throws if the name is ambiguous.
  */
 export function namesToRemove(
   name: string,
@@ -39,7 +40,7 @@ export function namesToRemove(
   return { removed: names.filter(isRemoved), left: names.filter((candidate) => !isRemoved(candidate)) };
 }
 
-/** Whether a name is a prefix of the ID. */
+/** Whether a name is a prefix of the image's ID. */
 const matchesId = (name: string, id: string): boolean => {
   const digits = name.replace(/^sha256:/, '');
   return /^[0-9a-f]+$/.test(digits) && id.replace(/^sha256:/, '').startsWith(digits);
@@ -66,7 +67,7 @@ interface RemovalInput {
 }
 
 /**
- * Removes some of the names of an image. On containerd this requires `ctr`, because its RemoveImage removes all names of the
+ * Removes some of an image's names. On containerd this requires `ctr`, because RemoveImage removes all names of the
  * image. On CRI-O, RemoveImage removes only the given name.
  */
 export async function removeNames(
@@ -87,7 +88,7 @@ export async function removeNames(
   for (const name of removed) await waitUntilRemoved(name, { cri, pause, signal });
 }
 
-/** Waits until the CRI no longer lists the name, so that pods started afterwards do not use it. */
+/** Waits until the CRI no longer lists the name, because pods that are started afterwards must not use it. */
 async function waitUntilRemoved(name: string, { cri, pause, signal }: Omit<RemovalInput, 'endpoint'>): Promise<void> {
   for (let poll = 0; poll < MAX_POLLS; poll += 1) {
     const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });

@@ -10,28 +10,33 @@ export interface TarMember {
   readonly target: string;
   /** Size of the content, in bytes. */
   readonly size: number;
-  /** Size of the extracted file, in bytes, which exceeds the size of the content if the file is sparse. */
+  /** Size in bytes of the extracted file. It exceeds the size of the content if the file is sparse. */
   readonly extractedSize: number;
-  /** Positions in the archive. The range from `from` to `to` includes headers for long names and the padding. */
+  /** Position of the first byte of the member, including headers for long names. */
   readonly from: number;
+  /** Position of the content. */
   readonly contentAt: number;
+  /** Position after the last byte of the member, including the padding. */
   readonly to: number;
 }
 
-/** Reason why a file is not a complete tar archive. The message is the predicate of a sentence about the file. */
+/**
+ * Reason why a file is not a complete tar archive. The message is the predicate of a sentence whose subject is the
+ * file.
+ */
 export class TarError extends Error {
   override readonly name = 'TarMistake';
 }
 
 const BLOCK_BYTES = 512;
-/** Maximum size of a long name or a pax header, in bytes. */
+/** Maximum size in bytes of a long name or a pax header. An archive with a larger one is rejected. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
 /** Offset of the flag in a GNU sparse header block that says whether another block follows. */
 const EXTENDED_FLAG_AT = 504;
 
-/** Maximum number of members, whose names are all in memory. */
+/** Maximum number of members, because all their names are in memory. An archive with more members is rejected. */
 const MAX_MEMBERS = 100_000;
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);
@@ -55,11 +60,11 @@ interface OverridingFields {
   readonly extractedSize?: number;
 }
 
-/** Source of the bytes of an archive. The positions of consecutive reads never decrease. */
+/** Source of an archive's bytes. The positions of consecutive reads never decrease. */
 export interface TarInput {
   /** Size in bytes. Infinity if the size is unknown. */
   readonly size: number;
-  /** Returns the bytes at a position, fewer than `length` at the end. */
+  /** Returns the bytes at a position. Returns fewer than `length` bytes at the end. */
   read(position: number, length: number): Promise<Buffer>;
 }
 
@@ -126,7 +131,9 @@ export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<
   }
 }
 
-/** Number of bytes to read at once, because the headers of small members are close together. */
+/**
+ * Number of bytes to read at once. It is larger than a header, because the headers of small members are close together.
+ */
 const READ_AHEAD_BYTES = 64 * 1024;
 
 /** Returns a function that reads a block through a read-ahead buffer. A block at the end of the file may be shorter. */
@@ -161,7 +168,7 @@ export async function readAt(file: FileHandle, position: number, length: number)
 
 /** Parses a header block. Returns undefined if the checksum is wrong. */
 function parseHeader(block: Buffer): Header | undefined {
-  // In the sum, the checksum field itself counts as spaces. Loops are used because the sum covers every byte of every
+  // The checksum field itself counts as spaces in the sum. Loops are used because the sum covers every byte of every
   // header.
   let sum = CHECKSUM_LENGTH * 0x20;
   for (let index = 0; index < CHECKSUM_AT; index += 1) sum += block[index] ?? 0;

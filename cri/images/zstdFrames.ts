@@ -1,8 +1,8 @@
-/** The frames of content that is compressed with zstd. */
+/** Splits content that is compressed with zstd into its frames. */
 import { Transform } from 'node:stream';
 
 const MAGIC = 0xfd2fb528;
-/** The lowest 4 bits of the magic number of a skippable frame have any value. */
+/** Magic number of a skippable frame. Its lowest 4 bits can have any value. */
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const MAGIC_BYTES = 4;
 const BLOCK_HEADER_BYTES = 3;
@@ -12,17 +12,20 @@ const RLE = 1;
 
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) === SKIPPABLE_MAGIC;
 
-/** Whether content starts with a frame. As in containerd, it may be a skippable one, which decompresses to nothing. */
+/**
+ * Whether content starts with a frame. As in containerd, the frame may be skippable, in which case it decompresses to
+ * nothing.
+ */
 export function startsFrame(start: Buffer): boolean {
   if (start.length < MAGIC_BYTES) return false;
   const magic = start.readUInt32LE();
   return magic === MAGIC || isSkippable(magic);
 }
 
-/** The next bytes of a frame: a header that is parsed once it is complete, or bytes that are passed on. */
+/** The next bytes of a frame: either a header that is parsed once it is complete, or bytes that are passed on. */
 interface Part {
   readonly bytes: number;
-  /** Returns the part that follows. Undefined if the frame ends here. */
+  /** Returns the next part, or undefined if the frame ends here. */
   readonly next: (header: Buffer) => Part | undefined;
   readonly isHeader: boolean;
 }
@@ -36,7 +39,7 @@ const frame = (): Part =>
   header(MAGIC_BYTES, (bytes) => {
     const magic = bytes.readUInt32LE();
     if (isSkippable(magic)) return header(4, (size) => last(size.readUInt32LE()));
-    // The decompressor says what is wrong with anything else.
+    // For any other magic number, the decompressor reports the error.
     return magic === MAGIC ? header(1, ([descriptor = 0]) => frameHeader(descriptor)) : last(Number.POSITIVE_INFINITY);
   });
 
@@ -56,8 +59,8 @@ const block = (trailerBytes: number): Part =>
   });
 
 /**
- * Splits compressed content at the ends of its frames. The decompressor of Node.js ignores what follows a frame in the same
- * chunk, although content may have many frames, as that of `pzstd` and of seekable layers has.
+ * Splits compressed content at the ends of its frames. The decompressor of Node.js ignores what follows a frame in the
+ * same chunk, although content may have many frames, e.g. the output of `pzstd` and seekable layers.
  */
 export class ZstdFrameSplitter extends Transform {
   #part = frame();
@@ -65,7 +68,7 @@ export class ZstdFrameSplitter extends Transform {
   #header: Buffer = Buffer.alloc(0);
 
   constructor() {
-    // Chunks must not be joined again.
+    // Object mode prevents chunks from being joined again.
     super({ readableObjectMode: true });
   }
 
@@ -85,7 +88,7 @@ export class ZstdFrameSplitter extends Transform {
     done();
   }
 
-  /** Advances to the next part that has bytes. Returns whether a frame ended before it. */
+  /** Advances to the next part that has bytes. Returns whether a frame ended before that part. */
   #endsFrame(): boolean {
     let hasEnded = false;
     while (this.#remaining === 0) {

@@ -28,7 +28,7 @@ async function readCgroupPath({ bundles }: Layout, id: string): Promise<string |
 
 /**
  * Kills all processes of a container or sandbox. Does nothing if the cgroup's name is not the ID, because the cgroup
- * might belong to something else.
+ * might belong to other software.
  */
 export async function killContainer(layout: Layout, id: string): Promise<void> {
   const path = await readCgroupPath(layout, id);
@@ -38,11 +38,11 @@ export async function killContainer(layout: Layout, id: string): Promise<void> {
 
 /**
  * Removes the cgroup of a containerd with all cgroups below it, and the cgroups of its pods, in every hierarchy. Kills
- * processes that remain in its own cgroup, e.g. from an interrupted start. Retries busy cgroups for a while, because
- * killed processes need time to exit.
+ * processes that remain in the containerd's own cgroup, e.g. from an interrupted start. Retries busy cgroups for a
+ * while, because killed processes need time to exit.
  */
 export async function removeCgroups(ownCgroup: string, podCgroups: readonly string[], pause: Pause): Promise<void> {
-  // A pod's cgroup may be in a different tree, in which only the pod's own cgroup is removed.
+  // A pod's cgroup may be in a different tree. In that tree, only the pod's own cgroup is removed.
   const podCgroupsElsewhere = podCgroups.filter((path) => !path.startsWith(`${ownCgroup}/`));
   const removeFromHierarchy = async (hierarchy: string) => {
     const removeOwnCgroup = async () => {
@@ -91,8 +91,8 @@ async function killProcesses(directory: string): Promise<void> {
     .map(Number)
     .filter((pid) => pid > 1 && pid !== process.pid);
   for (const pid of pids) kill(pid, 'SIGKILL');
-  // On cgroup v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not
-  // exist.
+  // On cgroup v1, a frozen process exits only after it has been thawed. The flag prevents the file from being created
+  // where it does not exist.
   if (pids.length > 0) await writeFile(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }).catch(() => {});
 }
 

@@ -14,13 +14,13 @@ export async function prepareDirectories(layout: Layout): Promise<void> {
   await mkdir(dirname(layout.socket), { recursive: true, mode: 0o711 });
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
   if ((await readFile(layout.bootIdFile, 'utf8').catch(() => '')) === boot) return;
-  // If there are mounts, the removal would delete the files of containers.
+  // As long as there are mounts, the removal would delete the files of containers.
   if (mountPointsBelow(layout.state, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all([layout.state, layout.cniData].map((path) => rm(path, { recursive: true, force: true })));
   await writeFile(layout.bootIdFile, boot);
 }
 
-/** Throws if a directory contains files but none of a private containerd. */
+/** Throws if a directory contains files but not those of a private containerd. */
 export async function refuseForeignDirectory({ directory, bootIdFile, config }: Layout): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
   const isOurs = [bootIdFile, config].some((file) => names.includes(basename(file)));

@@ -4,7 +4,7 @@ import { findProgram, firstExecutable } from '../../host/program.ts';
 import { run } from './program.ts';
 import { findStaticProgram } from './staticProgram.ts';
 
-/** Programs that a private containerd needs and the Debian packages that contain them. */
+/** Programs that a private containerd needs, each with the Debian package that contains it. */
 const PROGRAM_PACKAGES: Readonly<Record<string, string>> = {
   containerd: 'containerd',
   ctr: 'containerd',
@@ -14,14 +14,12 @@ const PROGRAM_PACKAGES: Readonly<Record<string, string>> = {
   iptables: 'iptables',
 };
 
-/** Static programs from which images are built. */
+/** Static programs from which images are built, each with the Debian package that contains it. */
 const STATIC_PROGRAM_PACKAGES: Readonly<Record<string, string>> = { busybox: 'busybox-static', catatonit: 'catatonit' };
 
 const CNI_DIRECTORIES = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
 
-/**
- * Returns the reason why this host cannot run a private containerd, as the end of a sentence, or undefined if it can.
- */
+/** Returns why this host cannot run a private containerd, as the end of a sentence, or undefined if it can. */
 export async function managedContainerdObstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `containers need Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'containers need root';
@@ -63,19 +61,19 @@ export async function canLowerOomScore(): Promise<boolean> {
 
 const TRIAL_PREFIX = 'overlay-trial-';
 
-/** Removes the directories and mounts of interrupted trials. */
+/** Removes the directories and mounts of interrupted mount trials. */
 async function removeTrials(directory: string): Promise<void> {
   const trials = (await readdir(directory)).filter((name) => name.startsWith(TRIAL_PREFIX));
   for (const trial of trials.map((name) => join(directory, name))) {
-    // The directory may not be mounted, and one that cannot be removed does no harm.
+    // The directory may not be mounted. A directory that cannot be removed does no harm.
     await run('umount', [join(trial, 'merged')], { signal: new AbortController().signal }).catch(() => {});
     await rm(trial, { recursive: true, force: true }).catch(() => {});
   }
 }
 
 /**
- * Returns the snapshotter for a directory. A directory on overlayfs cannot contain another overlay, so a trial mount
- * decides.
+ * Returns the snapshotter for a directory. A directory on overlayfs cannot contain another overlay, so this is
+ * determined by a trial mount.
  */
 export async function chooseSnapshotter(directory: string, signal: AbortSignal): Promise<'overlayfs' | 'native'> {
   await removeTrials(directory);
@@ -85,7 +83,7 @@ export async function chooseSnapshotter(directory: string, signal: AbortSignal):
     await Promise.all(['lower', 'upper', 'work', 'merged'].map((name) => mkdir(trialPath(name))));
     const layers = `lowerdir=${trialPath('lower')},upperdir=${trialPath('upper')},workdir=${trialPath('work')}`;
     await run('mount', ['-t', 'overlay', 'overlay', '-o', layers, trialPath('merged')], { signal });
-    // Not cancelled by the signal, because the mount would remain.
+    // Not cancelled by the signal, because otherwise the mount would remain.
     await run('umount', [trialPath('merged')], { signal: new AbortController().signal });
     return 'overlayfs';
   } catch {

@@ -21,9 +21,9 @@ export interface Layout {
   readonly cniData: string;
   readonly subnetFile: string;
   readonly socket: string;
-  /** Directory of the socket if the path of `directory` is too long for a socket. */
+  /** Directory for the socket. Used only if the path of `directory` is too long for a socket. */
   readonly shortDirectory: string;
-  /** Name of the CNI network, which also marks the rules of the network. */
+  /** Name of the CNI network. The network's rules are marked with it, too. */
   readonly network: string;
   readonly bridge: string;
   readonly cgroupParent: string;
@@ -39,7 +39,7 @@ export const CRI_NAMESPACE = 'k8s.io';
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * Returns the layout for a directory. Symbolic links are resolved first, as in the kernel's list of mounts, so that a
+ * Returns the layout for a directory. Symbolic links are resolved first, as in the kernel's list of mounts, so a
  * directory always has the same names.
  */
 export function layoutOf(directory: string): Layout {
@@ -69,7 +69,7 @@ export function layoutOf(directory: string): Layout {
   };
 }
 
-/** Whether the path of the socket is short enough. containerd adds a second socket with a longer name. */
+/** Whether the path of the socket is short enough. containerd adds a second socket with a longer path. */
 function fitsSocketPath(directory: string): boolean {
   return Buffer.byteLength(join(directory, 'containerd.sock.ttrpc')) <= MAX_SOCKET_PATH_BYTES;
 }

@@ -5,7 +5,7 @@ import { run } from './program.ts';
 /** Unmounts everything below the directory of a stopped containerd. */
 export async function unmountAll({ directory }: Layout, signal: AbortSignal): Promise<void> {
   const points = mountPointsBelow(directory, await readFile('/proc/self/mountinfo', 'utf8'));
-  // A busy mount is detached lazily, because only foreign processes can still use it.
+  // Detach a busy mount lazily. Only processes outside this containerd can still be using it.
   for (const point of points) {
     await run('umount', [point], { signal }).catch(() => run('umount', ['--lazy', point], { signal }));
   }
@@ -20,7 +20,7 @@ export function mountPointsBelow(directory: string, mountinfo: string): string[]
     .reverse();
 }
 
-/** Decodes octal escapes. The kernel escapes blanks and backslashes in paths. */
+/** Decodes octal escapes. The kernel escapes blanks and backslashes in mount points. */
 function unescapePath(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -43,5 +43,5 @@ const containerProcesses = ({ id, state, cgroupParent, cgroup, memoryBytes }: Si
 const sandboxProcesses = ({ id, ready, cgroupParent, cgroup }: SimulatedSandbox): ListedProcess[] =>
   ready ? [{ parent: cgroupParent, cgroup, process: { pid: pidOf(id), memoryBytes: 0 } }] : [];
 
-/** Returns a PID derived from the ID, so that it is the same in every run. Collisions are very unlikely. */
+/** Returns a PID that is derived from the ID and therefore the same in every run. Collisions are very unlikely. */
 const pidOf = (id: string): number => 2 + Number.parseInt(id.slice(0, 8), 16);

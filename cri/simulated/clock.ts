@@ -1,7 +1,7 @@
 import type { TimerClock } from '../../base/clock.ts';
 import { CallError } from './faults/callError.ts';
 
-/** Converts a timestamp of the clock to the CRI's nanoseconds since the epoch. */
+/** Converts a timestamp of the clock in milliseconds to the CRI's nanoseconds since the epoch. */
 export function nanoseconds(ms: number): bigint {
   return BigInt(Math.trunc(ms)) * 1_000_000n;
 }
@@ -44,8 +44,7 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * Returns the error for an aborted signal, which is that of the runtime going down or else a cancellation by the
- * caller.
+ * Returns the error for an aborted signal: the error of the runtime going down, or else a cancellation by the caller.
  */
 function abortError({ reason }: AbortSignal): CallError {
   return reason instanceof CallError ? reason : new CallError('CANCELLED', 'context canceled');

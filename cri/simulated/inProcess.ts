@@ -6,7 +6,7 @@ import { withEitherSignal } from './faults/underBoth.ts';
 import { isExit } from './objects/events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 
-/** Default timeout of a call in milliseconds, which is that of the kubelet's runtimeRequestTimeout. */
+/** Default timeout of a call in milliseconds, equal to the kubelet's default runtimeRequestTimeout. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** The runtime, or a proxy between it and one of its clients. */
@@ -21,7 +21,7 @@ export function inProcessCri(
   { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Cri {
   const defaultLimit = () => requestTimeoutMs;
-  // The timeout in the request is added to the time that the runtime has to respond.
+  // The timeout in the request is added to the time limit for the runtime's response.
   const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   return {
     version: callWithLimit(runtime, 'version', defaultLimit),

@@ -15,7 +15,7 @@ export interface RuntimeFeatures {
 
 export interface SimulatedRuntimeOptions {
   readonly clock: TimerClock;
-  /** Durations of calls. Defaults to those of containerd. */
+  /** Durations of calls. Defaults to the durations of containerd. */
   readonly latency?: LatencyOption;
   readonly images?: ImagesOption;
   /** Behaviours of containers by image name. */
@@ -29,7 +29,7 @@ export interface SimulatedRuntimeOptions {
   readonly random?: () => number;
   /** Whether stopping a missing object fails with NOT_FOUND, as in containerd up to 1.6. Later versions succeed. */
   readonly absentStopsFail?: boolean;
-  /** Name and version that the runtime reports. Defaults to those of the simulation. */
+  /** Name and version that the runtime reports. Defaults to those of the simulated runtime. */
   readonly version?: { readonly runtimeName: string; readonly runtimeVersion: string };
   /** Optional features. Defaults to none. */
   readonly features?: RuntimeFeatures;

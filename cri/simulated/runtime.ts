@@ -35,29 +35,29 @@ import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import type { RuntimeContext } from './runtimeContext.ts';
 
-/** Options of a restart. */
+/** Options for a restart of the runtime. */
 export interface RestartOptions {
   /**
-   * Whether containers kept running, which they do not after a reboot. A function selects the survivors, e.g. if a
-   * single shim died.
+   * Whether containers keep running, which is not the case for a reboot. A function selects the containers that do,
+   * e.g. if a single shim has died.
    */
   readonly keepContainers?: boolean | ObjectSelector;
-  /** Selects objects of which the runtime loses its records although they keep running. */
+  /** Selects objects of which the runtime loses the records although they keep running. */
   readonly forget?: ObjectSelector;
-  /** Whether the runtime recovers records that it had lost. */
+  /** Whether the runtime recovers records that it has lost before. */
   readonly recall?: boolean;
-  /** Selects sandboxes that get different IDs, together with their containers. */
+  /** Selects sandboxes that get different IDs, as do their containers. */
   readonly rename?: (sandbox: SimulatedSandbox) => boolean;
   /**
    * Selects running containers that the runtime fails to recover until the next restart, e.g. because it cannot open
    * their logs.
    */
   readonly unknown?: (container: SimulatedContainer) => boolean;
-  /** Selects those of the unrecovered containers whose stored status cannot be read either. */
+  /** Selects unrecovered containers whose stored status cannot be read either. */
   readonly unread?: (container: SimulatedContainer) => boolean;
 }
 
-/** A CRI v1 runtime that runs no containers. Its states, names, addresses and errors are those of containerd. */
+/** A CRI v1 runtime that does not run containers. Its states, names, addresses and errors are those of containerd. */
 export class SimulatedRuntime {
   /** All received calls, the oldest first, unless `logCalls` is false. */
   readonly calls: LoggedCall[] = [];
@@ -137,8 +137,8 @@ export class SimulatedRuntime {
   }
 
   /**
-   * Subscribes to events and returns a function that unsubscribes. The stream breaks immediately while the runtime is
-   * down.
+   * Subscribes to events and returns a function that unsubscribes. While the runtime is down, the stream breaks
+   * immediately.
    */
   subscribe(listener: EventListener): () => void {
     if (this.#life) return this.events.subscribe(listener);
@@ -163,7 +163,7 @@ export class SimulatedRuntime {
   /** Restarts the runtime. By default, containers keep running. */
   restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
-    // A reboot removes the cause of stale lists.
+    // A reboot ends the condition that made the lists stale.
     if (!keepContainers) this.lists.thaw();
     if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
@@ -173,13 +173,17 @@ export class SimulatedRuntime {
     this.#life = new AbortController();
   }
 
-  /** Stalls the runtime: it responds to no call and delivers no event until it resumes. Containers continue to run. */
+  /**
+   * Stalls the runtime: until it resumes, it does not respond to calls or deliver events. Containers continue to run.
+   */
   stall(): void {
     this.#stall.start();
     this.events.setStalled(true);
   }
 
-  /** Resumes a stalled runtime with the calls that have not been cancelled and the deferred events. */
+  /**
+   * Resumes a stalled runtime. It executes the calls that have not been cancelled, and delivers the deferred events.
+   */
   resume(): void {
     this.#stall.end();
     this.events.setStalled(false);
@@ -202,7 +206,7 @@ export class SimulatedRuntime {
     if (!child) this.exitContainer(id, 137);
   }
 
-  /** Sets the memory usage of a container. */
+  /** Sets the memory usage of a container in bytes. */
   useMemory(id: string, bytes: number): void {
     this.#requireContainer(id).memoryBytes = bytes;
   }
@@ -213,7 +217,7 @@ export class SimulatedRuntime {
   }
 
   /**
-   * Makes the start of a container fail, after which the container has exited as in containerd (`StartContainer` in
+   * Makes the start of a container fail. The container has then exited, as in containerd (`StartContainer` in
    * internal/cri/server).
    */
   failStart(id: string, message: string): void {
@@ -246,12 +250,12 @@ export class SimulatedRuntime {
     return this.#records.sandboxes.values();
   }
 
-  /** Objects that still exist on the host although the runtime has lost its records of them. */
+  /** Objects that still exist on the host but of which the runtime has lost the records. */
   get strays(): { readonly sandboxes: Iterable<SimulatedSandbox>; readonly containers: Iterable<SimulatedContainer> } {
     return this.#strays;
   }
 
-  /** Kills all processes in a cgroup and below it, as writing to `cgroup.kill` does. */
+  /** Kills all processes in a cgroup and its descendants, as writing to `cgroup.kill` does. */
   killCgroup(path: string): void {
     const isIn = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
     for (const { life, cgroup } of this.#allContainers()) {
@@ -269,7 +273,7 @@ export class SimulatedRuntime {
     };
   }
 
-  /** Returns the pod's statuses that accompany its events. Undefined if the sandbox does not exist. */
+  /** Returns the pod's statuses that accompany its events, or undefined if the sandbox does not exist. */
   podStatuses(sandboxId: string): ReturnType<Sandboxes['podStatuses']> {
     return this.#sandboxes.podStatuses(sandboxId);
   }

@@ -8,18 +8,18 @@ import type { RuntimeEffect } from './objects/views.ts';
 export interface RuntimeContext {
   readonly clock: TimerClock;
   readonly events: EventStreams;
-  /** Notified of every effect. */
+  /** Called on every change to containers and sandboxes. */
   readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;
   /** Returns a new ID of 64 hex digits. */
   readonly newId: () => string;
   readonly newPid: () => number;
-  /** Whether stopping a missing object fails. */
+  /** Whether stopping a missing object fails with NOT_FOUND. */
   readonly absentStopsFail: boolean;
-  /** Whether containers report the user of their process, as with the feature `supplementalGroupsPolicy`. */
+  /** Whether containers report the user of their process. This is the feature `supplementalGroupsPolicy`. */
   readonly reportsUsers: boolean;
   /** Names of the runtime handlers. If undefined, any name is accepted. */
   readonly handlers: readonly string[] | undefined;
   readonly latencyOf: LatencyOf;
-  /** Waits for the duration of a call, by default that of `latencyOf`. Rejects if the call is cancelled. */
+  /** Waits for the duration of a call, which defaults to that of `latencyOf`. Rejects if the call is cancelled. */
   readonly work: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
 }

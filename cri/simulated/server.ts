@@ -46,7 +46,7 @@ export async function serveSimulatedRuntime(
   return { close };
 }
 
-/** Returns the handlers of a service's simulated calls. */
+/** Returns the handlers of the simulated calls of a service. */
 function handlers(runtime: SimulatedRuntime, service: object): UntypedServiceImplementation {
   const calls = CALLS.filter((call) => Object.hasOwn(service, call));
   return Object.fromEntries(calls.map((call) => [call, handler(runtime, call)]));

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 
-/** The Kubernetes Status that the error stream of a remote command ends with. */
+/** Schema of the Kubernetes Status with which the error stream of a remote command ends. */
 const statusShape = z.object({
   status: z.optional(z.string()),
   message: z.optional(z.string()),
@@ -17,8 +17,8 @@ const protocolError = (problem: string): NodeFailure =>
   new NodeFailure('StreamFailed', `error stream protocol error: ${problem}`);
 
 /**
- * Returns the exit code in the Status of a command. Throws with the runtime's message if the command did not run (as in
- * client-go's v4.go).
+ * Returns the exit code in the Status of a command. Throws an error with the runtime's message if the command did not
+ * run (as in client-go's v4.go).
  */
 export function readCommandStatus(json: string): number {
   const { status, message = '', reason, details } = parseStatus(json);

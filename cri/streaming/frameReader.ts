@@ -2,15 +2,15 @@ import { protocolFailure } from './failure.ts';
 import { FRAME_HEADER_BYTES, type Frame, type FrameHeader, parseControlFrame, parseFrameHeader } from './frames.ts';
 
 /**
- * Maximum size of a control frame, in bytes, which is more than the headers of any stream need. DATA frames are
- * forwarded in parts and may have any length.
+ * Maximum size in bytes of a control frame, which is more than the headers of any stream need. A larger frame is an
+ * error. DATA frames are forwarded in parts and may have any length.
  */
 export const MAX_CONTROL_FRAME_BYTES = 64 * 1024;
 
 type CurrentFrame = FrameHeader & { remainingBytes: number };
 
 /**
- * Parses the bytes of a connection into frames, regardless of how they are split into chunks. Throws at the first
+ * Parses the bytes of a connection into frames, regardless of how the bytes are split into chunks. Throws at the first
  * invalid frame.
  */
 export class FrameReader {
@@ -19,7 +19,7 @@ export class FrameReader {
   #missingHeaderBytes = FRAME_HEADER_BYTES;
   #current: CurrentFrame | undefined;
 
-  /** Whether a frame has been received only in part. */
+  /** Whether a frame has been received only partially. */
   get isIncomplete(): boolean {
     return this.#current !== undefined || this.#missingHeaderBytes !== FRAME_HEADER_BYTES;
   }

@@ -1,4 +1,4 @@
-/** The frames of SPDY/3.1 (draft-mbelshe-httpbis-spdy-00, section 2) and their binary encoding. */
+/** Defines the frames of SPDY/3.1 (draft-mbelshe-httpbis-spdy-00, section 2) and their binary encoding. */
 import { protocolFailure } from './failure.ts';
 
 /** A frame with headers, which are compressed (see `headerCodec.ts`). */
@@ -21,7 +21,7 @@ interface Setting {
   readonly value: number;
 }
 
-/** A frame that carries no data of a stream. */
+/** A frame that does not carry data of a stream. */
 export type ControlFrame =
   | SynStream
   | (HeaderFrame & { readonly type: 'synReply' })
@@ -32,7 +32,7 @@ export type ControlFrame =
   | { readonly type: 'goAway'; readonly lastStreamId: number; readonly status: number }
   | { readonly type: 'windowUpdate'; readonly streamId: number; readonly delta: number };
 
-/** Data of a stream. A frame that was read may be only a part of the frame that was sent. */
+/** Data of a stream. A received frame may be only a part of the frame that the peer sent. */
 interface DataFrame {
   readonly type: 'data';
   readonly streamId: number;
@@ -48,7 +48,7 @@ export const RESET_STATUS = { protocolError: 1, refused: 3, cancel: 5 } as const
 /** Status codes of GOAWAY. */
 export const GO_AWAY_STATUS = { ok: 0, protocolError: 1 } as const;
 
-/** Size of the frame header with the type, the flags and the length. */
+/** Size in bytes of the frame header, which contains the type, the flags and the length. */
 export const FRAME_HEADER_BYTES = 8;
 
 const VERSION = 3;
@@ -143,7 +143,7 @@ export function parseFrameHeader(bytes: Buffer): FrameHeader {
   return { isControl: true, type: first & 0xffff, flags, length };
 }
 
-/** Minimum payload length of each frame type and, if the length is fixed, the maximum. */
+/** Minimum payload length in bytes of each frame type and, if the length is fixed, the maximum. */
 const PAYLOAD_LENGTHS = new Map<number, readonly [name: ControlFrame['type'], least: number, most?: number]>([
   [TYPES.synStream, ['synStream', 10]],
   [TYPES.synReply, ['synReply', 4]],

@@ -3,7 +3,10 @@ import { protocolFailure } from './failure.ts';
 /** Headers by lower-case name. */
 export type Headers = ReadonlyMap<string, string>;
 
-/** Maximum number of headers of a stream. Remote commands use one and port forwarding uses three. */
+/**
+ * Maximum number of headers of a stream. More headers are an error. Remote commands use one header, and port forwarding
+ * uses three.
+ */
 const MAX_HEADERS = 100;
 
 /** Encodes the headers of a stream, without compression. */

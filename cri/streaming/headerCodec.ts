@@ -3,12 +3,14 @@ import { connectionClosed, protocolFailure } from './failure.ts';
 import { decodeHeaders, encodeHeaders, type Headers } from './headerBlock.ts';
 import { headerDictionary } from './headerDictionary.ts';
 
-/** Maximum size of decompressed headers in bytes, because a few compressed bytes can expand to many. */
+/**
+ * Maximum size in bytes of decompressed headers, because a few compressed bytes can expand to many. Larger headers are
+ * an error.
+ */
 export const MAX_HEADERS_BYTES = 64 * 1024;
 
 /**
- * Codec for one direction of a connection, in which all headers form a single zlib stream that is flushed after each
- * block.
+ * Codec for one direction of a connection. All headers form a single zlib stream, which is flushed after each block.
  */
 interface HeaderCodec<From, To> {
   /** Converts blocks sequentially, in the order of the calls. */
@@ -19,7 +21,7 @@ interface HeaderCodec<From, To> {
 
 /** Returns the compressor for sent headers. */
 export function headerCompressor(): HeaderCodec<Headers, Buffer> {
-  // A window for the dictionary and a few headers. The default would take 256 KiB for a few hundred bytes.
+  // A window that fits the dictionary and a few headers. The default would use 256 KiB for a few hundred bytes.
   const options = { windowBits: 12, memLevel: 4, level: constants.Z_BEST_COMPRESSION };
   const zlib = createDeflate({ ...options, dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH });
   const { convert, close } = sequentialCodec(zlib);
@@ -51,7 +53,7 @@ function sequentialCodec(zlib: Zlib): HeaderCodec<Uint8Array, Buffer> {
 type Zlib = ReturnType<typeof createDeflate> | ReturnType<typeof createInflate>;
 
 /**
- * Passes a block through zlib and collects all its output. The write callback is called after the output is complete.
+ * Passes a block through zlib and collects all its output. zlib calls the write callback after the output is complete.
  */
 async function convertBlock(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
   if (zlib.destroyed) throw connectionClosed();
@@ -69,7 +71,7 @@ async function convertBlock(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
   const rejectEnd = () => reject(protocolFailure('the compression of headers was ended'));
   const rejectClosed = () => reject(connectionClosed());
   zlib.on('data', collect).on('error', rejectInvalid).on('end', rejectEnd).on('close', rejectClosed);
-  // An error is reported by the event.
+  // The `error` event reports an error.
   zlib.write(block, (error) => error ?? resolve());
   try {
     await promise;

@@ -1,5 +1,6 @@
 /**
- * Words of the SPDY/3 header dictionary (section 2.6.10.1 of the draft), in which each word is preceded by its length.
+ * Words of the SPDY/3 header dictionary (section 2.6.10.1 of the draft). In the dictionary, each word is preceded by
+ * its length.
  */
 const WORDS = [
   'options',

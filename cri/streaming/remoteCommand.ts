@@ -10,8 +10,8 @@ import type { SpdyConnection } from './spdyConnection.ts';
 import type { SpdyStream } from './spdyStream.ts';
 
 /**
- * Protocol versions in which a remote command ends with a Status that contains the exit code. They are identical over
- * SPDY.
+ * Protocol versions in which a remote command ends with a Status that contains the exit code. These versions are
+ * identical over SPDY.
  */
 export const COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
@@ -31,22 +31,22 @@ export interface TerminalSize {
 export interface CommandStreams {
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
-  /** Undefined with a terminal, which writes all output to stdout. */
+  /** Undefined with a terminal, because a terminal writes all output to stdout. */
   readonly stderr?: Writable | undefined;
   /**
    * Terminal of the command. `followSize` calls its argument with the current size and after each change, until the
-   * returned function is called. Undefined if there is no terminal.
+   * returned function is called. Undefined if the command has no terminal.
    */
   readonly tty?: { followSize(tell: (size: TerminalSize) => void): () => void } | undefined;
 }
 
-/** Time limit for opening the streams, in milliseconds. The peer has the same limit. */
+/** Time limit in milliseconds for opening the streams. The peer has the same limit. */
 const OPEN_TIMEOUT_MS = 30_000;
 
-/** Interval between pings in milliseconds, because the peer closes idle connections. */
+/** Interval between pings in milliseconds. Pings are sent because the peer closes idle connections. */
 const PING_INTERVAL_MS = 60_000;
 
-/** Maximum size of a Status in bytes. */
+/** Maximum size of a Status in bytes. A larger Status is an error. */
 const MAX_STATUS_BYTES = 1024 * 1024;
 
 /**
@@ -65,8 +65,8 @@ export async function runRemoteCommand(
     signal.throwIfAborted();
     const remoteStreams = await openStreams(connection, streams);
     const status = readStatus(remoteStreams.error).finally(() => {
-      // The peer sends all output before the Status, but a peer blocked by its own unread input does not close the
-      // output streams.
+      // The peer sends all output before the Status, but does not close the output streams while it is blocked by input
+      // that it has not read.
       for (const stream of [remoteStreams.stdout, remoteStreams.stderr]) stream?.receiveEnd();
     });
     status.catch(() => {});
@@ -125,7 +125,7 @@ function delay(ms: number): Promise<undefined> {
   return new Promise((resolve) => startTimeLimit(ms).signal.addEventListener('abort', () => resolve(undefined)));
 }
 
-/** Returns the Status as soon as it is complete, or an empty string if there is none. */
+/** Returns the Status as soon as it is complete, or an empty string if the stream ends without one. */
 async function readStatus(stream: SpdyStream): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -150,14 +150,13 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Copies input including its end, so that the command receives EOF. Errors are ignored, because the command may stop
- * reading.
+ * Copies the input and its end, so that the command receives EOF. Ignores errors, because the command may stop reading.
  */
 async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): Promise<void> {
   await pipeline(from, to, { signal }).catch(() => {});
 }
 
-/** Copies output. A reader that has gone does not stop the command, whose exit code is still reported. */
+/** Copies output. A reader that is gone does not stop the command, and the command's exit code is still reported. */
 async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
   if (from && to) await pipeline(from, to).catch(() => {});
 }

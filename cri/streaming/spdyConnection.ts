@@ -9,28 +9,29 @@ import { headerCompressor, headerDecompressor } from './headerCodec.ts';
 import { SpdyStream, type StreamWire } from './spdyStream.ts';
 
 /**
- * Maximum number of concurrent streams, each of which may buffer data for a slow reader. Further streams are refused.
+ * Maximum number of concurrent streams, each of which may buffer data for a slow reader. Further streams of the peer
+ * are refused.
  */
 export const MAX_STREAMS = 256;
 
-/** Time limit for sending the last bytes when this side closes a connection, in milliseconds. */
+/** Time limit in milliseconds for sending the last bytes when this side closes a connection. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const MAX_ID = 0x7fff_ffff;
 
 export interface SpdyOptions {
   readonly side: 'client' | 'server';
-  /** Receives each accepted stream. If undefined, streams of the peer are refused. */
+  /** Receives each accepted stream. If undefined, the peer's streams are refused. */
   readonly onStream?: (stream: SpdyStream) => void;
 }
 
 /**
  * A SPDY/3.1 connection as used by Kubernetes over an upgraded HTTP connection. It has no flow-control windows, because
- * the peers use moby/spdystream, which neither obeys them nor sends WINDOW_UPDATE. Instead, an unread stream stops
- * reading from the connection, and a peer that does not read stops all writers.
+ * the peers use moby/spdystream, which neither obeys them nor sends WINDOW_UPDATE. Instead, reading from the connection
+ * stops while a stream is not read, and all writers stop while the peer does not read.
  */
 export class SpdyConnection {
-  /** Resolves when the connection is closed, with the error if there was one. */
+  /** Resolves when the connection has closed, with the error if there was one. */
   readonly ended: Promise<Error | undefined>;
   readonly #closed = Promise.withResolvers<Error | undefined>();
   readonly #socket: Duplex;
@@ -41,7 +42,7 @@ export class SpdyConnection {
   readonly #streams = new Map<number, SpdyStream>();
   readonly #pings = new Map<number, PromiseWithResolvers<void>>();
   readonly #wire: StreamWire;
-  /** Pending while the socket's buffer is full. */
+  /** Pending while the socket's buffer is full. Undefined otherwise. */
   #drained: PromiseWithResolvers<void> | undefined;
   #state: 'open' | 'leaving' | 'over' = 'open';
   #nextId: number;
@@ -102,7 +103,7 @@ export class SpdyConnection {
       if (this.#frameReader.isIncomplete) throw protocolFailure('it broke off within a frame');
       this.#shutDown(undefined);
     } catch (error) {
-      // The error may also be from the user of a stream.
+      // The user of a stream may have caused the error.
       this.#shutDown(error instanceof NodeFailure ? error : connectionClosed(error), GO_AWAY_STATUS.protocolError);
     }
   }
@@ -131,7 +132,7 @@ export class SpdyConnection {
   }
 
   async #handleData(streamId: number, data: Uint8Array, fin: boolean): Promise<void> {
-    // A missing stream has been destroyed on this side.
+    // If the stream is missing, this side has destroyed it.
     const stream = this.#streams.get(streamId);
     await stream?.receive(data);
     if (fin) stream?.receiveEnd();
@@ -166,7 +167,7 @@ export class SpdyConnection {
   }
 
   #handlePing(id: number): Promise<void> | void {
-    // Pings of the peer are sent back unchanged.
+    // Pings from the peer are sent back unchanged.
     if (id % 2 !== this.#nextPing % 2) return this.#send({ type: 'ping', id });
     this.#pings.get(id)?.resolve();
     this.#pings.delete(id);
@@ -174,7 +175,8 @@ export class SpdyConnection {
 
   #addStream(streamId: number, headers: Headers): SpdyStream {
     const stream = new SpdyStream(streamId, headers, this.#wire);
-    // The user of the stream handles the error. Without this listener, an unused stream would crash the process.
+    // The user of the stream handles the error. Without this listener, an error of an unused stream would crash the
+    // process.
     stream.on('error', () => {});
     this.#streams.set(streamId, stream);
     return stream;

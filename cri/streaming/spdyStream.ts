@@ -9,19 +9,21 @@ import type { Headers } from './headerBlock.ts';
 export interface StreamWire {
   data(streamId: number, data: Uint8Array, fin: boolean): Promise<void>;
   reset(streamId: number, status: number): Promise<void>;
-  /** Reports that both sides have finished or that the stream was destroyed. */
+  /** Reports that both sides have finished the stream or that it was destroyed. */
   release(streamId: number): void;
 }
 
-/** Number of bytes that are buffered for a slow reader before reading from the connection stops. */
+/**
+ * Maximum number of bytes that are buffered for a slow reader. When it is reached, reading from the connection stops.
+ */
 const READ_BUFFER_BYTES = 64 * 1024;
 
-/** Maximum size of a DATA frame, which is at least that of the kubelet's and containerd's copy buffers. */
+/** Maximum size of a DATA frame in bytes. It is at least the size of the kubelet's and containerd's copy buffers. */
 const MAX_DATA_BYTES = 64 * 1024;
 
 /**
- * A stream of a SPDY connection. Each direction ends separately (FLAG_FIN). A reset by the peer ends both: received
- * data can still be read and further writes are dropped, as in spdystream.
+ * A stream of a SPDY connection. Each direction ends separately (FLAG_FIN). A reset by the peer ends both. As in
+ * spdystream, received data can still be read, and further writes are dropped.
  */
 export class SpdyStream extends Duplex {
   readonly id: number;
@@ -68,7 +70,10 @@ export class SpdyStream extends Duplex {
     this.end();
   }
 
-  /** Ends the stream because the connection is closed, which reports the error. Received data can still be read. */
+  /**
+   * Ends the stream because the connection has closed. The connection reports the error. Received data can still be
+   * read.
+   */
   handleConnectionClosed(): void {
     this.#state = 'lost';
     this.#acceptance.reject(connectionClosed());

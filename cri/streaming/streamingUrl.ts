@@ -1,13 +1,13 @@
 import { NodeFailure } from '../../base/failure.ts';
 import { isLoopbackIp } from '../../base/ipAddress.ts';
 
-/** Whether the host of a URL is a loopback address. IPv6 addresses have brackets. */
+/** Whether the host of a URL is a loopback address. IPv6 addresses are in brackets. */
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || isLoopbackIp(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 /**
- * Parses the URL of a runtime's streaming server. The URL has no protection except that only this host can reach the
- * server, so other addresses are refused, and so is TLS, because the certificate would be self-signed.
+ * Parses the URL of a runtime's streaming server. The URL is protected only by the fact that no other host can reach
+ * the server, so other addresses are refused. TLS is refused as well, because the certificate would be self-signed.
  */
 export function parseStreamingUrl(text: string): URL {
   const url = URL.parse(text);

@@ -9,7 +9,7 @@ const SPDY = 'SPDY/3.1';
 const PROTOCOL_HEADER = 'X-Stream-Protocol-Version';
 const ACCEPTED_HEADER = 'X-Accepted-Stream-Protocol-Versions';
 
-/** Maximum number of characters of a refusal to report. */
+/** Maximum number of characters of a refusal that are reported. */
 const MAX_REFUSAL_LENGTH = 4 * 1024;
 
 /** Options for connecting to a streaming server. */
@@ -17,7 +17,7 @@ export interface DialOptions {
   /** Supported protocols, the preferred one first. */
   readonly protocols: readonly string[];
   readonly signal: AbortSignal;
-  /** Time limit for the response of the server, in milliseconds. */
+  /** Time limit in milliseconds for the server's response. */
   readonly timeoutMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface DialResult {
   readonly protocol: string;
 }
 
-/** Connects to a streaming server. Rejects with the server's message if it refuses. */
+/** Connects to a streaming server. Rejects with the server's message if the server refuses. */
 export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialOptions): Promise<DialResult> {
   const limit = startTimeLimit(timeoutMs);
   const eitherSignal = AbortSignal.any([signal, limit.signal]);
@@ -59,7 +59,7 @@ export interface UpgradeResult {
   readonly head: Buffer;
 }
 
-/** Requests an upgrade to SPDY from a streaming server. Rejects with the server's message if it refuses. */
+/** Requests an upgrade to SPDY from a streaming server. Rejects with the server's message if the server refuses. */
 export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<UpgradeResult> {
   const { promise, resolve, reject } = Promise.withResolvers<UpgradeResult>();
   const headers: OutgoingHttpHeaders = { Connection: 'Upgrade', Upgrade: SPDY, [PROTOCOL_HEADER]: [...protocols] };
@@ -98,8 +98,8 @@ export interface AcceptOptions {
 }
 
 /**
- * Handles an `upgrade` event of a Node.js server that requests SPDY. Returns undefined if the request was refused, with
- * the same responses as a kubelet.
+ * Handles an `upgrade` event of a Node.js server that requests SPDY. Refuses invalid requests with the same responses
+ * as a kubelet, and returns undefined for them.
  */
 export function acceptSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, options: AcceptOptions) {
   const requestedProtocols = (request.headersDistinct['x-stream-protocol-version'] ?? []).flatMap((each) =>

@@ -13,7 +13,7 @@ import type { SpdyConnection } from './spdyConnection.ts';
 
 /** The subprotocol of exec and attach. */
 export const COMMAND_SUBPROTOCOL = 'v5.channel.k8s.io';
-/** The subprotocol of port-forward, whose messages carry the bytes of a SPDY connection. */
+/** The subprotocol of port-forward. Its messages carry the bytes of a SPDY connection. */
 export const TUNNEL_SUBPROTOCOL = 'SPDY/3.1+portforward.k8s.io';
 
 /** Protocols of the streaming server to which a command is translated, the preferred one first. */
@@ -26,7 +26,7 @@ export const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
 interface WebSocketClient {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** The bytes that followed the headers of the request. */
+  /** The bytes that follow the headers of the request. */
   readonly head: Buffer;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
@@ -39,13 +39,19 @@ interface RequestedStreams {
   readonly tty: boolean;
 }
 
-/** First byte of a message, which identifies the stream (`apimachinery/pkg/util/remotecommand/constants.go`). */
+/**
+ * Channels, which identify the stream of a message in its first byte
+ * (`apimachinery/pkg/util/remotecommand/constants.go`).
+ */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
-/** Maximum size of a message in bytes (`DefaultMaxPayloadBytes` of `golang.org/x/net/websocket`). */
+/**
+ * Maximum size of a message in bytes (`DefaultMaxPayloadBytes` of `golang.org/x/net/websocket`). A larger message
+ * closes the connection.
+ */
 const MAX_MESSAGE_BYTES = 32 << 20;
 
-/** Whether a request offers a WebSocket with the subprotocol. */
+/** Whether a request offers the subprotocol for a WebSocket. */
 export function offersSubprotocol({ headers }: Pick<IncomingMessage, 'headers'>, subprotocol: string): boolean {
   const offered = headers['sec-websocket-protocol'] ?? '';
   return (
@@ -67,7 +73,7 @@ export function acceptWebSocket(
   const rejectDisconnected = () => reject(new Error('the client has gone'));
   signal.addEventListener('abort', rejectDisconnected);
   if (signal.aborted) rejectDisconnected();
-  // The package refuses invalid requests itself and closes the connection.
+  // The package itself refuses invalid requests and closes the connection.
   socket.once('close', rejectDisconnected);
   server.handleUpgrade(withoutSubprotocol, socket, head, resolve);
   return promise.finally(() => signal.removeEventListener('abort', rejectDisconnected));
@@ -127,7 +133,7 @@ async function runCommand(
 function openChannels(webSocket: WebSocket, { stdin, stdout, stderr, tty }: RequestedStreams): Channels {
   const input = stdin ? new PassThrough() : undefined;
   let notifySize: (size: TerminalSize) => void = () => {};
-  // Latest size, which may arrive before the command follows the size.
+  // Latest size, which may arrive before the command subscribes to sizes.
   let latestSize: TerminalSize | undefined;
   webSocket.on('message', (data: Buffer) => {
     const [channel = CHANNEL.close, rest] = [data[0], data.subarray(1)];
@@ -151,7 +157,7 @@ function openChannels(webSocket: WebSocket, { stdin, stdout, stderr, tty }: Requ
   };
 }
 
-/** Writes input and pauses the client while the command does not read it. */
+/** Writes input, and pauses the client while the command does not read it. */
 function writeInput(webSocket: WebSocket, input: PassThrough, data: Buffer): void {
   if (input.writableEnded || input.destroyed || input.write(data)) return;
   webSocket.pause();

@@ -18,15 +18,15 @@ import { readStateBefore, revertStart } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
-  /** Directory of all its files. Containerds in different directories are independent. */
+  /** Directory of all files of this containerd. Containerds in different directories are independent. */
   readonly directory: string;
   readonly signal: AbortSignal;
-  /** Waits in real time, because it waits for a real process. */
+  /** Waits in real time, because startup and shutdown involve a real process. */
   readonly pause: Pause;
   /** Subnet of the pods. Defaults to an unused private /24, which is reserved for this directory. */
   readonly podCidr?: string;
   /**
-   * Whether this is a restart for a running agent. If such a start fails, everything except the process is left in
+   * Whether this is a restart for a running agent. If such a start fails, everything except the process remains in
    * place.
    */
   readonly isRestart?: boolean;
@@ -38,7 +38,7 @@ interface ManagedContainerdOptions {
 
 /** A private containerd that is ready to run pods. */
 export interface ManagedContainerd {
-  /** Endpoint for the runtime and the images (`unix:///…`). */
+  /** Endpoint of the runtime service and the image service (`unix:///…`). */
   readonly endpoint: string;
   readonly pid: number;
   /** Whether containerd was already running. */
@@ -106,7 +106,7 @@ async function startIn(
 ): Promise<Omit<ManagedContainerd, 'undo'>> {
   const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
-  // Not cancelled by the start's signal, because the function is called again later.
+  // Not cancelled by the start's signal, because this function is called again later.
   const letOut = () =>
     masquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach anything outside this host: ${error.message}`),
@@ -133,7 +133,7 @@ async function launchWithImages(
   await images
     .then((wanted) => importImages({ ...input, images: wanted }))
     .catch((error: Error) => {
-      // A containerd for existing pods is more important than the images, which it most likely has.
+      // A containerd that existing pods need is more important than the images, which it most likely already has.
       if (!isRestart) throw error;
       input.onProgress(`its images could not be imported again: ${error.message}`);
     });
@@ -151,7 +151,7 @@ function controlContainerd(
     pid: containerd.pid,
     attached,
     cgroupParent: layout.cgroupParent,
-    // Without a clear answer, assume that it runs, so that no second containerd is started.
+    // Without a clear answer, assume that the process runs, because no second containerd may be started.
     isAlive: () => mayRun(containerd),
     isResponsive: () => checkResponsive(connect()),
     halt: () => terminateProcess(containerd, 5_000, pause),
@@ -164,7 +164,10 @@ export const containerdEndpoint = (directory: string): string => endpointIn(layo
 
 const endpointIn = ({ socket }: Layout): string => `unix://${socket}`;
 
-/** Returns descriptions of everything on the host that belongs to a private containerd. Empty after an orderly stop. */
+/**
+ * Returns descriptions of everything on the host that belongs to a private containerd. The list is empty after an
+ * orderly stop.
+ */
 export async function containerdTraces(directory: string): Promise<string[]> {
   const layout = layoutOf(directory);
   const [running, shims, mounts, isBridged] = await Promise.all([
@@ -188,8 +191,8 @@ export async function containerdTraces(directory: string): Promise<string[]> {
 }
 
 /**
- * Terminates a private containerd in any state and removes what belongs to it. Its pods are killed without a grace
- * period. Rejects if the directory does not belong to a private containerd.
+ * Terminates a private containerd in any state and removes all of its resources from the host. Its pods are killed
+ * without a grace period. Rejects if the directory does not belong to a private containerd.
  */
 export async function removeContainerd(directory: string, pause: Pause): Promise<void> {
   const layout = layoutOf(directory);
@@ -209,7 +212,10 @@ async function checkResponsive(cri: Cri): Promise<boolean> {
   }
 }
 
-/** Returns the two ways to release containerd, of which the first call wins. A failed `stop` can be repeated. */
+/**
+ * Returns the two ways to release containerd. Only the first call has an effect, except that a failed `stop` can be
+ * repeated.
+ */
 function stopOrDetach(runTeardown: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
   let release: Promise<void> | undefined;
   return {

@@ -28,8 +28,8 @@ export async function listLeases({ cniData, network }: Layout): Promise<readonly
 }
 
 /**
- * Releases the leases of sandboxes that no longer exist, and returns the errors. One failure does not prevent the other
- * releases.
+ * Releases the leases of sandboxes that no longer exist, and returns the errors. If one release fails, the others are
+ * still attempted.
  */
 export async function releaseLeases(
   leases: readonly Lease[],
@@ -41,7 +41,7 @@ export async function releaseLeases(
     try {
       if (sandboxId !== '') await removeHostPorts(sandboxId, options);
     } catch (error) {
-      // The file is removed even so, because later starts could not remove the rest either.
+      // Remove the file even if this failed, because later starts could not remove the port rules either.
       options.signal.throwIfAborted();
       failures.push(messageOf(error));
     }
@@ -50,7 +50,7 @@ export async function releaseLeases(
   return failures;
 }
 
-/** Calls the portmap plugin, which removes all rules of the sandbox but requires a port mapping. */
+/** Calls the portmap plugin, which removes all rules of the sandbox but requires a port mapping as input. */
 async function removeHostPorts(
   sandboxId: string,
   { layout, cniPlugins, signal }: { layout: Layout; cniPlugins?: string; signal: AbortSignal },

@@ -52,7 +52,7 @@ export async function launch(input: LaunchInput): Promise<LaunchResult> {
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
-  // Recorded before the start, because a running containerd creates further leases, tasks and namespaces.
+  // Recorded before the start, because once containerd runs, it creates further leases, tasks and namespaces.
   const [allocatedLeases, tasksBefore, namespaces] = await Promise.all([
     listLeases(layout),
     listTasks(layout),
@@ -125,8 +125,8 @@ function waitUntilReadyOrTimeout(
 }
 
 /**
- * Kills a containerd that did not become ready and throws. It is killed, because a containerd that is asked to stop
- * while it loads existing shims considers them dead and terminates their containers.
+ * Kills a containerd that did not become ready, and throws. It is killed rather than stopped, because a containerd that
+ * receives SIGTERM while it loads existing shims considers them dead and terminates their containers.
  */
 async function abandon(
   { layout, pause, signal }: LaunchInput,

@@ -19,15 +19,15 @@ export async function listTasks(layout: Layout): Promise<readonly string[]> {
   return [...new Set([...bundles, ...shims.map(({ sandboxId }) => sandboxId)])];
 }
 
-/** Sandboxes and containers according to the runtime. */
+/** Sandboxes and containers of which the runtime has a record. */
 interface RuntimeObjects {
   readonly sandboxes: readonly Pick<PodSandbox, 'id' | 'state'>[];
   readonly containers: readonly Pick<Container, 'id' | 'podSandboxId'>[];
 }
 
 /**
- * Returns the tasks that nothing will ever stop, because the runtime has no record of them or because it considers the
- * sandbox dead and there is no container in it.
+ * Returns the tasks that the runtime will never stop, because it has no record of them, or because it considers the
+ * sandbox dead and the sandbox has no container.
  */
 export function lostTasks(taskIds: readonly string[], { sandboxes, containers }: RuntimeObjects): readonly string[] {
   const usedIds = new Set(containers.flatMap(({ id, podSandboxId }) => [id, podSandboxId]));
@@ -36,17 +36,17 @@ export function lostTasks(taskIds: readonly string[], { sandboxes, containers }:
   return taskIds.filter((id) => !usedIds.has(id));
 }
 
-/** Kills the processes of a task and removes its remains. The shim of a sandbox is killed as well. */
+/** Kills the processes of a task and removes its leftovers. The shim of a sandbox is killed as well. */
 export async function removeTask(layout: Layout, id: string, signal: AbortSignal): Promise<void> {
   for (const shim of await findShims(layout)) if (shim.sandboxId === id) await killShim(shim);
   await killContainer(layout, id);
   const runcRoot = join(layout.runcRoot, CRI_NAMESPACE);
-  // Fails if runc had not created the container.
+  // This fails if runc had not created the container.
   await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => signal.throwIfAborted());
   await removeShimSocket(layout, id);
   const bundle = join(layout.bundles, id);
   for (const point of mountPointsBelow(bundle, await readFile('/proc/self/mountinfo', 'utf8'))) {
-    // containerd may have unmounted it already.
+    // containerd may have already unmounted it.
     await run('umount', [point], { signal }).catch(() => signal.throwIfAborted());
   }
   const remainingPaths = [
@@ -54,7 +54,7 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
     join(layout.root, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
     join(runcRoot, id),
   ];
-  // If there are mounts, the removal would delete the files of containers.
+  // As long as there are mounts, the removal would delete the files of containers.
   if (mountPointsBelow(bundle, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all(remainingPaths.map((path) => rm(path, { recursive: true, force: true })));
 }

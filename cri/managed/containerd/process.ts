@@ -18,7 +18,7 @@ import type { Layout } from '../layout.ts';
 /** Waits for a number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
 
-/** Starts containerd in its own session, so that neither Ctrl-C in a terminal nor the exit of the agent affects it. */
+/** Starts containerd in its own session, so that neither Ctrl-C in a terminal nor the exit of the agent stops it. */
 export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
   const log = await open(layout.log, 'a');
   let child: ChildProcess | undefined;
@@ -34,10 +34,10 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     const { pid } = child;
     if (pid === undefined) throw new Error('the spawned process has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
-    // If the process has exited already, its log says why.
+    // If the process has already exited, its log says why.
     return (await findProcess(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
-    // Without a PID file no later start would find the process.
+    // Without a PID file, later starts would not find the process.
     child?.kill('SIGKILL');
     throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {
@@ -62,7 +62,7 @@ async function matchContainerd(layout: Layout, pid: number): Promise<RunningProc
   return isOurs ? candidate : undefined;
 }
 
-/** The process that supervises the containers of one sandbox. */
+/** The process that supervises a sandbox's containers. */
 interface Shim {
   readonly pid: number;
   readonly sandboxId: string;
@@ -85,7 +85,7 @@ export async function killShim({ pid }: Shim): Promise<void> {
     const parent = parentPids.get(descendantPid);
     return parent !== undefined && (parent === pid || isDescendant(parent));
   };
-  // The shim comes first, because it could start further processes.
+  // Kill the shim first, because it could start further processes.
   for (const target of [pid, ...[...parentPids.keys()].filter(isDescendant)]) kill(target, 'SIGKILL');
 }
 

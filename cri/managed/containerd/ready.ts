@@ -15,7 +15,7 @@ interface ReadyInput {
 
 /** Waits until containerd reports over the CRI that the runtime and the network are ready. */
 export async function waitUntilReady({ layout, cri, isAlive, pause, signal }: ReadyInput): Promise<void> {
-  // Probes the socket first, because gRPC waits longer between attempts after a refused connection.
+  // Probe the socket first, because gRPC waits longer between attempts after a refused connection.
   while (!(await isListening(layout.socket)) || !(await isReady(cri, signal))) {
     signal.throwIfAborted();
     if (!(await isAlive())) throw new Error('containerd ended');

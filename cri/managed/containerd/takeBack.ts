@@ -5,7 +5,7 @@ import type { Layout } from '../layout.ts';
 import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
 import { tearDown } from './teardown.ts';
 
-/** State before the start of a private containerd, to which a reverted start returns. */
+/** State before the start of a private containerd. A reverted start returns to it. */
 export interface StateBefore {
   /** The containerd process, or undefined if none was running. */
   readonly containerd: RunningProcess | undefined;
@@ -19,8 +19,8 @@ export async function readStateBefore(layout: Layout): Promise<StateBefore> {
 }
 
 /**
- * Reverts a failed or abandoned start: terminates the containerd that it started and removes what belongs to it from
- * the host. If there were pods before, only the process is terminated, because the pods need the rest.
+ * Reverts a failed or abandoned start: terminates the containerd that it started and removes its resources from the
+ * host. If there were pods before the start, only the process is terminated, because the pods need the other resources.
  */
 export async function revertStart(input: {
   readonly layout: Layout;
@@ -31,7 +31,7 @@ export async function revertStart(input: {
   const { layout, before, connect, pause } = input;
   const running = await findContainerd(layout);
   if (running !== undefined && isDeepStrictEqual(running, before.containerd)) return;
-  // Terminated first, so that containerd persists its records of sandboxes for the next start.
+  // Terminate the process first, so that containerd persists its records of sandboxes for the next start.
   if (running !== undefined) await terminateProcess(running, 5_000, pause);
   if (!before.hasPods) await tearDown({ layout, connect, pause, signal: new AbortController().signal });
 }

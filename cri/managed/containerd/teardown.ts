@@ -11,15 +11,15 @@ import { findContainerd, findShims, killShim, type Pause, terminateProcess } fro
 
 interface TeardownInput {
   readonly layout: Layout;
-  /** Opens a connection to containerd, which `tearDown` closes. */
+  /** Opens a connection to containerd. `tearDown` closes it. */
   readonly connect: () => Cri;
   readonly signal: AbortSignal;
   readonly pause: Pause;
 }
 
 /**
- * Terminates a private containerd with its remaining pods and removes what belongs to it from the host. If containerd
- * was killed or hangs, its work is done without it. The images and the log remain in its directory.
+ * Terminates a private containerd with its remaining pods and removes its resources from the host. If containerd was
+ * killed or hangs, its work is done without its help. The images and the log remain in its directory.
  */
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
   const cgroups = await listPodCgroups(layout);
@@ -34,7 +34,7 @@ export async function tearDown({ layout, connect, signal, pause }: TeardownInput
   await unmountAll(layout, signal);
   await removeNetwork(layout, signal);
   await removeCgroups(layout.cgroupParent, cgroups, pause);
-  // The files that identify the directory as that of a private containerd remain for the next start.
+  // The files that identify the directory as belonging to a private containerd remain for the next start.
   const leftovers = [layout.state, layout.socket, `${layout.socket}.ttrpc`, layout.pidFile, layout.shortDirectory];
   await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true })));
 }
@@ -57,13 +57,13 @@ async function removeSandboxes(cri: Cri, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Removes containers whose containerd is gone, and then their shims. If the shims were killed first, the containers
- * would continue to run.
+ * Removes containers whose containerd is gone, and then their shims. In the opposite order, the containers would keep
+ * running.
  */
 async function removeContainers(layout: Layout, signal: AbortSignal): Promise<void> {
   const root = join(layout.runcRoot, CRI_NAMESPACE);
   const ids = await readdir(root).catch(() => []);
-  // Fails if runc had not created the container.
+  // This fails if runc had not created the container.
   const removeContainer = (id: string) =>
     run('runc', ['--root', root, 'delete', '--force', id], { signal }).catch(() => {});
   for (const id of ids) await removeContainer(id);

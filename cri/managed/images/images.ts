@@ -4,10 +4,10 @@ import { findStaticProgram } from '../staticProgram.ts';
 import { type BuiltImage, buildImage } from './ociArchive.ts';
 import type { TarEntry } from './tar.ts';
 
-/** Image of all sandboxes. Its process only reaps orphaned processes of the pod. */
+/** Image of all sandboxes. Its process does nothing except reap orphaned processes of the pod. */
 export const PAUSE_IMAGE = 'statelet.local/pause:1';
 
-/** Small system from a static busybox, so that pods can run on a host without a registry. */
+/** Image of a small system from a static busybox, with which pods can run on a host without a registry. */
 export const BUSYBOX_IMAGE = 'statelet.local/busybox:1';
 
 const NOBODY_ID = '65534';
@@ -37,7 +37,7 @@ function buildBusyboxImage(busybox: Buffer, applets: readonly string[]): BuiltIm
       ),
       executableEntry('bin/busybox', busybox),
       ...links.map((name): TarEntry => ({ type: 'symlink', path: `bin/${name}`, target: 'busybox' })),
-      // Common interpreter path in scripts.
+      // Scripts commonly use this path of their interpreter.
       { type: 'symlink', path: 'usr/bin/env', target: '../../bin/busybox' },
       fileEntry(
         'etc/passwd',
@@ -61,7 +61,7 @@ function fileEntry(path: string, content: string): TarEntry {
   return { type: 'file', path, content: Buffer.from(content), mode: 0o644 };
 }
 
-/** Returns a static program of this host. A dynamic one would lack its libraries in the image. */
+/** Returns a static program of this host. A dynamically linked program would not find its libraries in the image. */
 async function requireStaticProgram(name: string): Promise<{ path: string; content: Buffer }> {
   const program = await findStaticProgram(name);
   if (program !== undefined) return program;

@@ -15,7 +15,9 @@ interface ImportInput {
   readonly onProgress: (step: string) => void;
 }
 
-/** Imports the images that the runtime does not have in this version, and waits until the runtime lists them. */
+/**
+ * Imports the images that the runtime does not have in the required version, and waits until the runtime lists them.
+ */
 export async function importImages({ layout, images, cri, signal, pause, ...input }: ImportInput): Promise<void> {
   const listMissing = () => missingImages(images, cri, signal);
   const imagesToImport = await listMissing();

@@ -1,6 +1,6 @@
 /**
  * Removes the network namespaces of sandboxes whose creation was interrupted because containerd was killed. containerd
- * has no record of them, and each would leave a veth pair on the bridge.
+ * has no record of these namespaces, and each would leave a veth pair on the bridge.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Layout } from '../layout.ts';
 import { mountPointsBelow } from '../mounts.ts';
 import { run } from '../program.ts';
 
-/** Lists the existing network namespaces by the files on which they are mounted. */
+/** Lists the existing network namespaces, represented by the files on which they are mounted. */
 export async function listNetNamespaces({ netNamespaces: directory }: Layout): Promise<readonly string[]> {
   return (await readdir(directory).catch(() => [])).map((name) => join(directory, name));
 }
@@ -45,7 +45,7 @@ async function readNetNamespace(
 }
 
 /**
- * Removes the namespaces in `candidates` that no sandbox uses, with which the kernel removes their veth pairs. Removes
+ * Removes the namespaces in `candidates` that no sandbox uses. The kernel then removes their veth pairs. Removes
  * nothing if the namespace of any sandbox is unknown.
  */
 export async function removeNetNamespaces(

@@ -5,8 +5,7 @@ import { run } from '../program.ts';
 
 /**
  * Ensures that traffic from a subnet to other networks is masqueraded, with a single iptables rule for all pods. The
- * CNI bridge plugin would create a chain per pod, which slows down every start and is left behind if the start is
- * interrupted.
+ * CNI bridge plugin would create a chain per pod, which slows down every start and remains if the start is interrupted.
  */
 export async function masquerade({ network }: Layout, subnet: string, signal: AbortSignal): Promise<void> {
   const rule = masqueradeRule(network, subnet);
@@ -18,7 +17,7 @@ export async function masquerade({ network }: Layout, subnet: string, signal: Ab
   });
 }
 
-/** Seconds to wait for the lock of iptables. */
+/** Maximum wait in seconds for the lock of iptables. The command fails when it is exceeded. */
 const LOCK_TIMEOUT_SECONDS = '5';
 
 /** Whether iptables reported that the rule does not exist. Other exit codes mean that the check failed. */
@@ -27,7 +26,10 @@ function isMissingRule(error: unknown): boolean {
   return cause instanceof ProgramFailure && cause.exitCode === 1;
 }
 
-/** Matches packets that leave the subnet and are not multicast. The comment identifies the rules of a network. */
+/**
+ * Returns the match of packets that leave the subnet and are not multicast. The comment identifies the rules of a
+ * network.
+ */
 const masqueradeRule = (network: string, subnet: string): string[] => [
   '--source',
   subnet,

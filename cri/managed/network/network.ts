@@ -14,13 +14,13 @@ export async function prepareNetwork(layout: Layout, requestedSubnet?: string): 
   const file = join(layout.cniConfig, '10-pods.conflist');
   const config = cniConfig({ layout, subnet, mtu: await readUplinkMtu() });
   if ((await readFile(file, 'utf8').catch(() => '')) === config) return subnet;
-  // Written atomically, because a running containerd reads the file immediately.
+  // Write the file atomically, because a running containerd reads it immediately.
   await writeFile(`${file}.new`, config);
   await rename(`${file}.new`, file);
   return subnet;
 }
 
-/** Removes the links, rules, IP addresses and results of the network from the host. Requires that no pod is left. */
+/** Removes the links, rules, IP addresses and cached results of the network from the host. No pod may be left. */
 export async function removeNetwork(layout: Layout, signal: AbortSignal): Promise<void> {
   await removeLinks(layout, signal);
   await removeRules(layout, signal);
@@ -29,7 +29,10 @@ export async function removeNetwork(layout: Layout, signal: AbortSignal): Promis
   await releaseSubnet(layout);
 }
 
-/** Removes the bridge and its veth ends, which the kernel removes only some time after their network namespaces. */
+/**
+ * Removes the bridge and the veth ends attached to it, which the kernel removes only some time after their network
+ * namespaces.
+ */
 async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<void> {
   const ports = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
   if (ports === undefined) return;
@@ -50,8 +53,8 @@ async function removeRules({ network }: Layout, signal: AbortSignal): Promise<vo
       await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removal });
       return;
     } catch (error) {
-      // A different network may have changed the shared host port chains in the meantime, in which case
-      // iptables-restore has changed nothing.
+      // Another network may have changed the shared host port chains in the meantime. In that case, iptables-restore
+      // has not changed anything.
       if (attempt === MAX_ATTEMPTS || signal.aborted) throw error;
     }
   }
@@ -80,7 +83,7 @@ export function ruleRemovalInput(saved: string, network: string): string | undef
   if (chains.length + masquerades.length === 0) return undefined;
   const lines = [
     ...[...masquerades, ...jumps, ...sharedJumps].map((rule) => rule.replace('-A', '-D')),
-    // The host port chain is not flushed first, so that a rule added concurrently makes the whole transaction fail.
+    // Do not flush the host port chain first. If a rule is added concurrently, the whole transaction must fail.
     ...chains.filter((name) => name !== HOST_PORT_CHAIN).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ];
@@ -109,8 +112,8 @@ function targetOf(rule: string): string | undefined {
 const CNI_RESULTS_DIRECTORY = '/var/lib/cni/results';
 
 /**
- * Removes the CNI library's cached results of this network. The library removes a result only if its sandbox is removed
- * in an orderly way.
+ * Removes the CNI library's cached results for this network. The library removes a result only when its sandbox is
+ * removed in an orderly way.
  */
 async function removeResults({ network }: Layout): Promise<void> {
   const files = await readdir(CNI_RESULTS_DIRECTORY).catch(() => []);

@@ -50,7 +50,7 @@ export function parseRoutes(table: string): Block[] {
   });
 }
 
-/** Yields private /24 subnets that overlap no route. The directory determines which one comes first. */
+/** Yields private /24 subnets that do not overlap any route. The directory determines which one comes first. */
 export function* candidateSubnets(directory: string, routes: readonly Block[]): Generator<string> {
   const start = createHash('sha256').update(directory).digest().readUInt16BE();
   for (let step = 0; step < 65_536; step++) {
@@ -68,7 +68,7 @@ export function parseSubnet(subnet: string): Block {
   return { base: (bits & mask) >>> 0, mask };
 }
 
-/** Whether two blocks overlap, in which case the larger one contains the smaller one. */
+/** Whether two blocks overlap. If they do, the larger one contains the smaller one. */
 export function overlaps(a: Block, b: Block): boolean {
   const mask = a.mask & b.mask;
   return (a.base & mask) === (b.base & mask);

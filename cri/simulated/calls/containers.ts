@@ -23,7 +23,7 @@ import type { ListResults } from './lists.ts';
 import { updateResources } from './resizing.ts';
 import { toContainerStatus } from './statuses.ts';
 
-/** The containers of the runtime and the calls on them. */
+/** Implements the calls on containers, and stores their records. */
 export class Containers {
   readonly #context: RuntimeContext;
   readonly #records: Records;
@@ -150,7 +150,7 @@ export class Containers {
     return {};
   }
 
-  /** Checks the container as containerd 2 does, but writes no checkpoint. */
+  /** Checks the container like containerd 2, but does not write a checkpoint. */
   async checkpoint(
     { containerId }: wire.CheckpointContainerRequest,
     signal: AbortSignal,
@@ -203,7 +203,7 @@ export class Containers {
     await happensWithin(life.ended, this.#context.clock, undefined, signal);
   }
 
-  /** Throws if the container cannot be removed now. */
+  /** Throws if the container cannot be removed in its current state. */
   assertRemovable(record: ContainerRecord): void {
     const refusal = removeRefusal(record);
     if (refusal === undefined) return;

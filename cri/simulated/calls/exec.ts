@@ -8,8 +8,8 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { ExecResult } from '../streams/streams.ts';
 
 /**
- * Returns the result of a command in a container. Undefined means that the result follows from the command itself,
- * which succeeds if it is unknown.
+ * Returns the result of a command in a container. If it returns undefined, the result depends on the command itself,
+ * and an unknown command succeeds.
  */
 export type ExecScript = (exec: {
   readonly cmd: readonly string[];
@@ -22,7 +22,7 @@ export type ExecScript = (exec: {
 const EMPTY_COMMAND_ERROR =
   'failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: args must not be empty: unknown';
 
-/** Runs a command in a running container, for at most the timeout of the request in seconds. Zero means no limit. */
+/** Runs a command in a running container. The timeout in the request is in seconds, and zero means no limit. */
 export async function execSync(
   context: RuntimeContext,
   { containers }: Records,
@@ -56,8 +56,8 @@ function resultOf(record: ContainerRecord, cmd: readonly string[], script: ExecS
 }
 
 /**
- * Returns the result of a streamed command. Undefined if the script has none and there is input, in which case the
- * command exits when its input ends.
+ * Returns the result of a streamed command, or undefined if the script returns none and there is input. In that case
+ * the command exits when its input ends.
  */
 export function streamedResult(
   record: ContainerRecord,

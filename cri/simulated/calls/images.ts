@@ -19,9 +19,9 @@ const MIB = 1024 * 1024;
 const ACCESS_DENIED =
   'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
 
-/** An image in the registry, or the error with which pulls of it fail. */
+/** An image in the registry, or the error with which pulls of the image fail. */
 export interface RegistryImage {
-  /** Defaults to 2 MiB. */
+  /** Size of the image in bytes. Defaults to 2 MiB. */
   readonly sizeBytes?: number;
   /** Duration of a pull in milliseconds. Defaults to 500. */
   readonly pullMs?: number;
@@ -36,7 +36,7 @@ export interface RegistryCredentials {
 }
 
 export interface ImagesOption {
-  /** Names of the images that are present from the start. */
+  /** Names of the images that are on the node from the start. */
   readonly present?: readonly string[];
   /** Images that can be pulled, by name. */
   readonly registry?: Readonly<Record<string, RegistryImage>>;
@@ -46,7 +46,7 @@ export interface ImagesOption {
   readonly anyPullable?: boolean;
 }
 
-/** The images on the node and the registry from which others are pulled. */
+/** Implements the calls on images, and stores the images on the node and in the registry. */
 export class Images {
   readonly #context: RuntimeContext;
   readonly #present = new Map<string, Image>();
@@ -63,7 +63,7 @@ export class Images {
     for (const [name, image] of Object.entries(registry)) this.publish(name, image);
   }
 
-  /** Adds an image to the node as an import does, without a repository digest. */
+  /** Adds an image to the node like an import, without a repository digest. */
   add(name: string, sizeBytes?: number): void {
     this.#addImage(fullImageName(name), [], sizeBytes);
   }

@@ -1,4 +1,4 @@
-/** Verbose information in the runtime's statuses, as JSON with containerd's field names. */
+/** Builds the verbose information in the runtime's statuses, as JSON with containerd's field names. */
 import type { Image } from '../../generated/runtime.ts';
 import { digestOf, repositoryOf } from '../objects/imageName.ts';
 import type { ContainerRecord, SandboxRecord } from '../objects/records.ts';
@@ -53,7 +53,7 @@ export function imageInfo({ id, repoTags }: Image): Info {
   return toInfo({ chainID: layer, imageSpec });
 }
 
-/** Returns the verbose information about the runtime. `problem` is that of its network. */
+/** Returns the verbose information about the runtime. `problem` is the problem of its network, if any. */
 export function runtimeInfo(problem: string | undefined): Info {
   const containerd = { snapshotter: SNAPSHOTTER, defaultRuntimeName: 'runc' };
   return {
@@ -69,7 +69,7 @@ function toInfo(fields: Record<string, unknown>): Info {
 }
 
 /**
- * Converts a message to Go's JSON format, with snake-case names and without empty fields. Keys of maps are preserved.
+ * Converts a message to Go's JSON format, with snake-case names and without empty fields. Preserves the keys of maps.
  */
 function toGoFields(message: unknown, isMap = false): unknown {
   if (typeof message === 'bigint') return Number(message);

@@ -26,14 +26,14 @@ export class ListResults {
     this.#frozen = undefined;
   }
 
-  /** Updates frozen lists to the current state. */
+  /** Updates the contents of frozen lists to the current state. */
   renew(): void {
     if (this.#frozen) this.freeze();
   }
 
   /**
-   * Randomizes the order of lists, as in a real runtime, with numbers in [0, 1). Without an argument, restores the
-   * order by age.
+   * Randomizes the order of lists, as in a real runtime. `random` returns numbers in [0, 1). Without an argument,
+   * restores the order by age.
    */
   shuffle(random?: () => number): void {
     this.#random = random;
@@ -47,12 +47,12 @@ export class ListResults {
     return shuffle(this.#frozen?.containers ?? this.#listContainers(), this.#random);
   }
 
-  /** Whether the lists contain this container. If they are not frozen, they contain every existing container. */
+  /** Whether the lists contain this container. Lists that are not frozen contain every existing container. */
   showsContainer(containerId: string): boolean {
     return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
   }
 
-  /** Whether the lists contain this sandbox. If they are not frozen, they contain every existing sandbox. */
+  /** Whether the lists contain this sandbox. Lists that are not frozen contain every existing sandbox. */
   showsSandbox(sandboxId: string): boolean {
     return this.#frozen?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
   }

@@ -2,7 +2,7 @@ import { LinuxContainerResources, type UpdateContainerResourcesRequest } from '.
 import { CallError } from '../faults/callError.ts';
 import type { ContainerRecord } from '../objects/records.ts';
 
-/** Updates the resources of a container. They also apply to a container that is not running yet. */
+/** Updates the resources of a container. This also works for a container that is not running yet. */
 export function updateResources(record: ContainerRecord, { linux }: UpdateContainerResourcesRequest): void {
   if (record.removing) {
     throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);

@@ -12,7 +12,7 @@ import { sandboxInfo } from './info.ts';
 import type { ListResults } from './lists.ts';
 import { toContainerStatus, toSandboxStatus } from './statuses.ts';
 
-/** The sandboxes of the runtime and the calls on them. */
+/** Implements the calls on sandboxes, and stores their records. */
 export class Sandboxes {
   readonly #context: RuntimeContext;
   readonly #records: Records;
@@ -99,7 +99,7 @@ export class Sandboxes {
     return { status: toSandboxStatus(record), info, containersStatuses: [], timestamp: 0n };
   }
 
-  /** Returns the statuses of a sandbox and its containers for events. Undefined if the sandbox does not exist. */
+  /** Returns the statuses of a sandbox and its containers for events, or undefined if the sandbox does not exist. */
   podStatuses(id: string): Pick<wire.ContainerEventResponse, 'podSandboxStatus' | 'containersStatuses'> | undefined {
     const record = this.#records.sandboxes.get(id);
     if (!record) return undefined;
@@ -112,8 +112,8 @@ export class Sandboxes {
   }
 
   /**
-   * Kills the process of a sandbox. The sandbox becomes not ready; its containers continue to run and its address stays
-   * allocated.
+   * Kills the process of a sandbox. The sandbox becomes not ready. Its containers continue to run, and its address
+   * stays allocated.
    */
   kill(record: SandboxRecord): void {
     if (!record.ready) return;
@@ -147,7 +147,7 @@ export class Sandboxes {
 
   /**
    * Rolls back the failed creation of a sandbox. Its name stays reserved until the rollback is complete. If the network
-   * cannot be torn down, the sandbox remains, not ready.
+   * cannot be torn down, the sandbox remains in the not ready state.
    */
   #rollBackCreation(record: SandboxRecord): void {
     if (this.#network.problem !== undefined && !record.onHostNetwork) {

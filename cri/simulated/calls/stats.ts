@@ -1,4 +1,4 @@
-/** Plausible resource usage of simulated containers and pods, derived from the state of the runtime. */
+/** Computes plausible resource usage of simulated containers and pods, derived from the state of the runtime. */
 import * as wire from '../../generated/runtime.ts';
 import { nanoseconds } from '../clock.ts';
 import { CallError } from '../faults/callError.ts';
@@ -15,17 +15,18 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Images } from './images.ts';
 import { IMAGE_FILESYSTEM } from './info.ts';
 
-/** CPU usage of a running container, a hundredth of a core. */
+/** CPU usage of a running container in nanocores. It is a hundredth of a core. */
 const NANO_CORES = 10_000_000;
-/** CPU time and memory of a sandbox's process. */
+/** CPU time that a sandbox's process has used, in nanoseconds. */
 const SANDBOX_CPU_NANOSECONDS = 20_000_000;
+/** Memory that a sandbox's process uses, in bytes. */
 const SANDBOX_MEMORY_BYTES = 256 * 1024;
 /** Usage of each container's writable layer. */
 const LAYER_USAGE = { bytes: 32 * 1024, inodes: 8 };
 const INODES_PER_IMAGE = 400;
 const NETWORK_BYTES_PER_SECOND = { received: 200, sent: 100 };
 
-/** The calls for resource usage. */
+/** Implements the calls for resource usage. */
 export class Stats {
   readonly #context: RuntimeContext;
   readonly #records: Records;
@@ -73,8 +74,8 @@ export class Stats {
   }
 
   /**
-   * Lists the stats of sandboxes. With a filter, only ready sandboxes match. Without one, the call fails if any sandbox
-   * is not ready.
+   * Lists the stats of sandboxes. With a filter, only ready sandboxes match. Without a filter, the call fails if any
+   * sandbox is not ready.
    */
   async listSandboxes(
     { filter }: wire.ListPodSandboxStatsRequest,

@@ -35,7 +35,7 @@ export function toContainerStatus(record: ContainerRecord, reportsUsers: boolean
   };
 }
 
-/** Returns the user of the container's process. The simulated images set none, so the default is root. */
+/** Returns the user of the container's process. The simulated images set no user, so the default is root. */
 function processUser({ config }: ContainerRecord) {
   const { runAsUser, runAsGroup, supplementalGroups = [] } = config.linux?.securityContext ?? {};
   return { uid: runAsUser?.value ?? 0n, gid: runAsGroup?.value ?? 0n, supplementalGroups: [...supplementalGroups] };

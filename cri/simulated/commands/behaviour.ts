@@ -1,6 +1,6 @@
 /** Behaviour of a simulated container after its start. Without any fields, the container runs until it is stopped. */
 export interface Behaviour {
-  /** Milliseconds from the start until the container exits. Undefined means never. */
+  /** Milliseconds from the start until the container exits. Undefined if it does not exit on its own. */
   readonly exitAfterMs?: number;
   /** Exit code after `exitAfterMs`. Defaults to 0. */
   readonly exitCode?: number;
@@ -12,7 +12,7 @@ export interface Behaviour {
   readonly termExitCode?: number;
   /** Milliseconds from SIGTERM to the exit. Defaults to 0. */
   readonly termAfterMs?: number;
-  /** Error of the OCI runtime with which every start fails. */
+  /** Error of the OCI runtime with which every start fails. Undefined if starts succeed. */
   readonly startError?: string;
 }
 

@@ -14,7 +14,10 @@ interface ShellState {
   readonly background: readonly Behaviour[];
   readonly variables: Variables;
   readonly functions: ReadonlyMap<string, readonly Statement[]>;
-  /** Remaining number of commands to follow, shared by all subshells. A script with more commands never exits. */
+  /**
+   * Number of commands that can still be executed, shared by all subshells. A script with more commands is assumed
+   * never to exit.
+   */
   readonly commandBudget: { remaining: number };
   /** Final behaviour of the script, once it is determined. */
   readonly end?: Behaviour;
@@ -119,7 +122,7 @@ function assignVariables(variables: Variables, assignments: readonly string[]): 
   return assigned;
 }
 
-/** Returns the behaviour of a command in a subshell that starts now. */
+/** Returns the behaviour of a command in a subshell that starts at this point of the script. */
 function subshellBehaviour(state: ShellState, command: Command, programs: ProgramBehaviour): Behaviour {
   return outcome(runCommand({ ...state, background: [] }, command, programs));
 }
@@ -128,7 +131,7 @@ function outcome({ end, elapsedMs, status }: ShellState): Behaviour {
   return end ?? exitAfter(elapsedMs, status);
 }
 
-/** Waits for a command, which may have exited already. */
+/** Waits for a command, which may have already exited. */
 function waitForCommand(state: ShellState, { exitAfterMs, exitCode = 0 }: Behaviour): ShellState {
   if (state.end !== undefined) return state;
   if (exitAfterMs === undefined) return { ...state, end: {} };

@@ -8,8 +8,7 @@ export interface Statement {
 }
 
 /**
- * A command, whose words are unexpanded. `while` and `until` loops are `endless`, because their conditions are not
- * evaluated.
+ * A command with unexpanded words. `while` and `until` loops are `endless`, because their conditions are not evaluated.
  */
 export type Command =
   | { readonly kind: 'simple'; readonly words: readonly string[] }
@@ -68,7 +67,7 @@ function parseForLoop(cursor: Cursor): Command {
   return { kind: 'for', name, items, body: parseStatements(cursor, 'done') };
 }
 
-/** Reads words up to a terminating word, which is consumed. */
+/** Reads words up to a terminating word and consumes that word. */
 function readWordsUntil(cursor: Cursor, end: string): string[] {
   const words: string[] = [];
   for (;;) {

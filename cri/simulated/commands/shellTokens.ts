@@ -1,4 +1,4 @@
-/** A word of a shell script, unexpanded, or an operator. */
+/** An unexpanded word of a shell script, or an operator. */
 export interface Token {
   readonly text: string;
   readonly isWord: boolean;
@@ -23,7 +23,7 @@ const QUOTED = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:\$\(\([^\n]*?\
 const EXPANSION =
   /\\([\s\S])|\$\(\([^\n]*?\)\)|\$\(\s*seq\s+([^()]*)\)|\$\([^()]*\)|\$(?:\{(\w+)\}|([A-Za-z_]\w*))|\$[!?@*#$\d]/g;
 
-/** Expands a word and removes its quotes. Supports `$NAME` and `$(seq …)`; other expansions are empty. */
+/** Expands a word and removes its quotes. Supports `$NAME` and `$(seq …)`. Other expansions are empty. */
 export function expand(word: string, variables: Variables): string[] {
   let isQuoted = false;
   const expanded = word.replace(QUOTED, (_all, single?: string, double?: string, escaped?: string, plain?: string) => {
@@ -40,7 +40,7 @@ function substitute(text: string, variables: Variables): string {
   });
 }
 
-/** Maximum number of commands of a script to follow. */
+/** Maximum number of commands to execute in a script. */
 export const STEP_LIMIT = 10_000;
 
 /**

@@ -1,7 +1,7 @@
 import type { Cri, CriCall } from '../../client/calls.ts';
 import type * as wire from '../../generated/runtime.ts';
 
-/** The simulated calls: those of the node agent and those that only `crictl` uses. */
+/** The simulated calls: those that the node agent makes, and those that only `crictl` makes. */
 interface SimulatedCalls extends Omit<Cri, 'containerEvents' | 'close'> {
   readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
 }
@@ -17,7 +17,7 @@ export type ResponseOf<K extends CallName> = Awaited<ReturnType<SimulatedCalls[K
 export interface LoggedCall {
   readonly call: CallName;
   readonly request: unknown;
-  /** Milliseconds since the epoch. */
+  /** When the call was received, in milliseconds since the epoch. */
   readonly at: number;
 }
 

@@ -1,13 +1,13 @@
 import type { RuntimeContext } from '../runtimeContext.ts';
 
 /**
- * Progress of a real containerd's calls, as fractions of their duration, at which an interrupted call leaves state
+ * Points in the duration of a real containerd's calls, as fractions, from which on an interrupted call leaves objects
  * behind.
  */
 export const CALL_STAGES = {
-  /** The sandbox is recorded. It remains, not ready. */
+  /** The sandbox is recorded. From here on, an interrupted call leaves it in the not ready state. */
   sandboxKnown: 0.2,
-  /** The address of the sandbox is recorded too. */
+  /** The address of the sandbox is recorded, too. */
   sandboxAttached: 0.7,
   /** The container's process is running. */
   containerStarted: 0.8,

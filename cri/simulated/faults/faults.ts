@@ -2,12 +2,12 @@ import type { CodeName } from './callError.ts';
 import type { CallName, RequestOf } from './callNames.ts';
 
 /**
- * A fault that is injected into a call, or into any call (`*`). If several kinds are set, they apply in the order of
+ * A fault that is injected into a call, or into any call (`*`). If several effects are set, they apply in the order of
  * the fields.
  */
 export interface Fault<K extends CallName | '*'> {
   readonly call: K;
-  /** Number of matching calls that are affected. Defaults to 1. */
+  /** Number of matching calls to affect. Defaults to 1. */
   readonly times?: number;
   /** Selects the affected calls. Defaults to all. */
   readonly match?: (request: K extends CallName ? RequestOf<K> : unknown) => boolean;
@@ -21,14 +21,14 @@ export interface Fault<K extends CallName | '*'> {
   readonly crash?: 'before' | 'after';
   /** Milliseconds by which the response is delayed after the call is executed. */
   readonly lateReplyMs?: number;
-  /** Fails after the call is executed. Effects are rolled back as far as a real runtime does. */
+  /** Fails after the call is executed. The call's effects are rolled back as far as a real runtime would. */
   readonly failsAfter?: { readonly code?: CodeName; readonly message: string };
   /** Executes the call, but the caller gets an error or no response. */
   readonly lostReply?: 'error' | 'timeout';
 }
 
 export interface AddedFault {
-  /** Returns the number of affected calls. */
+  /** Returns how many calls have been affected. */
   readonly hits: () => number;
   /** Removes the fault and unblocks the calls that it blocks. */
   readonly release: () => void;
@@ -46,7 +46,7 @@ interface FaultEntry {
   readonly match: (request: unknown) => InjectedFault | undefined;
 }
 
-/** The injected faults. If several match a call, the one added first applies. */
+/** Stores the injected faults. If several match a call, the one that was added first applies. */
 export class Faults {
   #entries: readonly FaultEntry[] = [];
 

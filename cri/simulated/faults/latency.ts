@@ -4,8 +4,8 @@ import type { CallName } from './callNames.ts';
 type Latencies = Readonly<Record<CallName, number>>;
 
 /**
- * Approximate durations with containerd 1.6, runc and the bridge plugin on two cores. The registry determines the
- * duration of a pull.
+ * Approximate durations with containerd 1.6, runc and the bridge plugin on two cores. The duration of a pull depends on
+ * the registry.
  */
 const CONTAINERD_LATENCIES: Latencies = {
   version: 1,
@@ -45,10 +45,10 @@ const CONTAINERD_LATENCIES: Latencies = {
 // Safe cast, because the keys of the record are the call names.
 export const CALLS = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
 
-/** Returns the duration of a call in milliseconds. Evaluated for each call. */
+/** Returns the duration of a call in milliseconds. It is called anew for each call. */
 export type LatencyOf = (call: CallName) => number;
 
-/** A duration for all calls, overrides of containerd's durations, or a function, in milliseconds. */
+/** A duration in milliseconds for all calls, durations that override those of containerd, or a function. */
 export type LatencyOption = number | Partial<Latencies> | LatencyOf;
 
 export function resolveLatency(option: LatencyOption = {}): LatencyOf {

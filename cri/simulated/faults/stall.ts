@@ -1,7 +1,7 @@
 import type { TimerClock } from '../../../base/clock.ts';
 import { happensWithin } from '../clock.ts';
 
-/** A stall of the runtime, like that of a process that is stopped or waits for its disk. */
+/** A stall of the runtime, as if its process were stopped or waiting for its disk. */
 export class Stall {
   readonly #clock: TimerClock;
   #resumed: PromiseWithResolvers<void> | undefined;

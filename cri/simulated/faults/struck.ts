@@ -6,7 +6,7 @@ import type { InjectedFault } from './faults.ts';
 /** A call into which a fault is injected. */
 interface FaultyCall<Response> {
   readonly execute: () => Promise<Response>;
-  /** Rolls back the call, as far as a real runtime does. */
+  /** Rolls back the call as far as a real runtime would. */
   readonly undo: (answer: Response, message: string) => void;
   /** Takes the runtime down. */
   readonly crash: () => void;

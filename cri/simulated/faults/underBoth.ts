@@ -1,6 +1,6 @@
 /**
- * Runs `act` with a signal that aborts as soon as either signal does, with the same reason. In contrast to
- * `AbortSignal.any`, it does not depend on garbage collection and leaves no listener on long-lived signals.
+ * Runs `act` with a signal that aborts as soon as either signal does, with the same reason. Unlike `AbortSignal.any`,
+ * this does not depend on garbage collection, and it leaves no listeners on long-lived signals.
  */
 export async function withEitherSignal<T>(
   first: AbortSignal,

@@ -6,15 +6,16 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 
 /**
- * Rollback by a real runtime of a call that was executed and then failed. Calls without an entry are not rolled back.
+ * Rollbacks by a real runtime, by call, for a call that was executed and then failed. Calls without an entry are not
+ * rolled back.
  */
 export type Rollbacks = {
   readonly [K in CallName]?: (request: RequestOf<K>, answer: ResponseOf<K>, message: string) => void;
 };
 
 /**
- * Returns the rollbacks. A failed sandbox remains, not ready. A failed container is removed. A failed start terminates
- * the container.
+ * Returns the rollbacks. A failed sandbox remains in the not ready state. A failed container is removed. A failed start
+ * terminates the container.
  */
 export function createRollbacks(
   context: RuntimeContext,

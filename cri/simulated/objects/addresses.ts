@@ -1,8 +1,8 @@
 import { CallError } from '../faults/callError.ts';
 
 /**
- * Pool of IPv4 addresses for pods. Assigns consecutive addresses from 10.88.0.2 on, so that a released address is not
- * reused immediately.
+ * Pool of IPv4 addresses for pods. Assigns consecutive addresses, starting at 10.88.0.2. A released address is
+ * therefore not reused immediately.
  */
 export class AddressPool {
   #size: number;

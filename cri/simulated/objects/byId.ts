@@ -1,11 +1,11 @@
 import { CallError } from '../faults/callError.ts';
 
-/** Length of a full ID. */
+/** Length in characters of a full ID. */
 const ID_LENGTH = 64;
 
 /**
  * Finds a record by its ID or by a unique prefix of it, as containerd does. Throws if the prefix is empty or ambiguous.
- * `sentence` starts the error message.
+ * The error message starts with `errorPrefix`.
  */
 export function findById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R | undefined {
   const exact = records.get(id);
@@ -17,14 +17,14 @@ export function findById<R>(records: ReadonlyMap<string, R>, id: string, errorPr
   return matches[0]?.[1];
 }
 
-/** Finds a record like `findById`, but throws if there is none. */
+/** Finds a record like `findById`, but throws if there is no match. */
 export function requireById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R {
   const record = findById(records, id, errorPrefix);
   if (record === undefined) throw new CallError('NOT_FOUND', `${errorPrefix}: not found`);
   return record;
 }
 
-/** Returns the full ID for a unique prefix. Otherwise returns `id` unchanged. */
+/** Returns the full ID for a unique prefix. If the prefix is not unique or unknown, returns `id` unchanged. */
 export function expandId(records: ReadonlyMap<string, unknown>, id: string): string {
   if (id === '' || records.has(id)) return id;
   const matches = [...records.keys()].filter((recordId) => recordId.startsWith(id));

@@ -9,7 +9,7 @@ export interface RuntimeEvent {
   readonly id: string;
   readonly sandboxId: string;
   readonly podUid: string;
-  /** Milliseconds since the epoch. */
+  /** When the event occurred, in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -25,12 +25,12 @@ export interface EventListener {
 }
 
 /**
- * Returns the delays in milliseconds after which an event is delivered, once per delay. Without any delay, the event is
- * lost. Different delays reorder events.
+ * Returns the delays in milliseconds after which an event is delivered, once per delay. If the list is empty, the event
+ * is lost. Different delays reorder events.
  */
 type DeliveryDelays = (event: RuntimeEvent) => readonly number[];
 
-/** Delivery of events: immediate, deferred, lost, duplicated, or determined per event by a function. */
+/** How events are delivered: immediately, deferred, not at all, twice, or as a function determines for each event. */
 export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | DeliveryDelays;
 
 const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', DeliveryDelays>> = {
@@ -39,7 +39,7 @@ const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', Deliver
   doubled: () => [0, 0],
 };
 
-/** The event streams of the runtime, with configurable delivery failures. */
+/** Manages the event streams of the runtime, with configurable delivery failures. */
 export class EventStreams {
   readonly #listeners = new Set<EventListener>();
   readonly #deferred: RuntimeEvent[] = [];
@@ -59,7 +59,7 @@ export class EventStreams {
     };
   }
 
-  /** Changes the delivery of future and deferred events. */
+  /** Changes the delivery of future events and of deferred ones. */
   deliver(delivery: EventDelivery): void {
     this.#delivery = delivery;
     if (delivery !== 'paused') this.#emitDeferred();
@@ -100,7 +100,9 @@ export class EventStreams {
     for (const event of this.#deferred.splice(0)) this.emit(event);
   }
 
-  /** Skips listeners that have unsubscribed, because a delayed event is lost when its stream closes. */
+  /**
+   * Delivers an event. Skips listeners that have unsubscribed, because a delayed event is lost when its stream closes.
+   */
   #deliverTo(event: RuntimeEvent, listeners: readonly EventListener[]): void {
     for (const listener of listeners) if (this.#listeners.has(listener)) listener.onEvent(event);
   }

@@ -10,8 +10,8 @@ export function seededRandom(seed: number): () => number {
 }
 
 /**
- * Returns a generator of IDs in containerd's format, which is 64 hex digits. The last digits are a counter, so the IDs
- * are unique.
+ * Returns a generator of IDs in containerd's format, which is 64 hex digits. The last digits are a counter, which makes
+ * the IDs unique.
  */
 export function createIdGenerator(random: () => number): () => string {
   let count = 0;

@@ -1,6 +1,9 @@
 import { CallError } from '../faults/callError.ts';
 
-/** Names in use. A name is reserved for one ID from the start of its creation until its removal. */
+/**
+ * Registry of the names in use. A name is reserved for one ID from the start of the object's creation until its
+ * removal.
+ */
 export class NameRegistry {
   readonly #kind: string;
   readonly #idsByName = new Map<string, string>();

@@ -2,12 +2,12 @@ import { CallError } from '../faults/callError.ts';
 import { AddressPool } from './addresses.ts';
 import type { SandboxRecord } from './records.ts';
 
-/** The pod network. While it is not ready, sandboxes neither get nor release IP addresses. */
+/** The pod network. While it is not ready, sandboxes neither get IP addresses nor release them. */
 export class Network {
   readonly #pool: AddressPool;
   #problem: string | undefined;
   #awaitsConfiguration = false;
-  /** Pod CIDR, once a client has sent it. */
+  /** The pod CIDR that a client has sent. Undefined until a client sends one. */
   podCidr: string | undefined;
 
   readonly #additionalIps: (ip: string) => readonly string[];
@@ -22,7 +22,7 @@ export class Network {
     return this.#problem;
   }
 
-  /** Makes the network unready until the pod CIDR is configured, like a containerd with a `conf_template`. */
+  /** Makes the network not ready until the pod CIDR is configured, like a containerd with a `conf_template`. */
   awaitConfiguration(): void {
     this.#awaitsConfiguration = true;
     this.fail();
@@ -36,7 +36,7 @@ export class Network {
     this.#awaitsConfiguration = false;
   }
 
-  /** Makes the network unready with the error of its plugin. */
+  /** Makes the network not ready, with the error of its plugin. */
   fail(problem = 'cni plugin not initialized'): void {
     this.#problem = problem;
   }

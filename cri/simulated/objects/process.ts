@@ -1,7 +1,7 @@
 import type { TimerClock } from '../../../base/clock.ts';
 import type { Behaviour } from '../commands/behaviour.ts';
 
-/** Exit of a process as reported by the CRI. */
+/** Exit of a process in the form that the CRI reports. */
 export interface Exit {
   readonly exitCode: number;
   readonly reason: string;

@@ -13,16 +13,16 @@ import { nanoseconds } from '../clock.ts';
 import type { Process } from './process.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
-/** A sandbox that has been created and not removed. Timestamps are milliseconds since the epoch. */
+/** Record of a sandbox from its creation until its removal. Timestamps are in milliseconds since the epoch. */
 export class SandboxRecord implements SimulatedSandbox {
-  /** Changes if the runtime restarts with different IDs. */
+  /** ID of the sandbox. It changes if the runtime restarts with different IDs. */
   id: string;
   readonly reservedName: string;
   readonly metadata: PodSandboxMetadata;
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   readonly createdAt: number;
-  /** PID of the sandbox's process while that is running. */
+  /** PID of the sandbox's process. Valid while the process is running. */
   readonly pid: number;
   ready = true;
   ip?: string;
@@ -81,7 +81,7 @@ type Lifecycle =
       readonly startedAt: number;
       readonly pid: number;
       readonly process: Process;
-      /** Resolves when the exit is reported. */
+      /** Resolves when the exit has been reported. */
       readonly ended: Promise<void>;
     }
   | {
@@ -93,9 +93,9 @@ type Lifecycle =
       readonly message?: string;
     };
 
-/** A container that has been created and not removed. */
+/** Record of a container from its creation until its removal. */
 export class ContainerRecord implements SimulatedContainer {
-  /** Changes if the runtime restarts with different IDs. */
+  /** ID of the container. It changes if the runtime restarts with different IDs. */
   id: string;
   readonly reservedName: string;
   readonly sandbox: SandboxRecord;
@@ -105,14 +105,14 @@ export class ContainerRecord implements SimulatedContainer {
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
   life: Lifecycle = { state: 'created', starting: false };
-  /** Memory that the container uses while running. */
+  /** Memory in bytes that the container uses while it is running. */
   memoryBytes = 1024 * 1024;
   removing = false;
   /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
   unknown = false;
   /**
-   * Whether the runtime could not read the container's stored status either, which is then lost
-   * (`unknownContainerStatus` in containerd).
+   * Whether the runtime also could not read the container's stored status, which is then lost (`unknownContainerStatus`
+   * in containerd).
    */
   unread = false;
   /**
@@ -135,7 +135,7 @@ export class ContainerRecord implements SimulatedContainer {
     this.createdAt = fields.createdAt;
   }
 
-  /** Recovers the container when the runtime starts at the time `now`, or fails to. */
+  /** Recovers the container when the runtime starts at the time `now`, or marks it as unknown if that fails. */
   recover(
     now: number,
     { unknown, unread }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean },
@@ -223,7 +223,7 @@ export function containerState({ life, unknown }: ContainerRecord): ContainerSta
   return unknown ? ContainerState.CONTAINER_UNKNOWN : CONTAINER_STATES[life.state];
 }
 
-/** Returns the state of a container as in containerd's messages. */
+/** Returns the state of a container in the words of containerd's messages. */
 export function containerStateName({ life, unknown }: ContainerRecord): string {
   return unknown ? 'CONTAINER_UNKNOWN' : `CONTAINER_${life.state.toUpperCase()}`;
 }

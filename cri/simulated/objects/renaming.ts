@@ -12,7 +12,7 @@ interface RenamedObjects {
 }
 
 /**
- * Changes the IDs of the selected sandboxes and their containers. Everything else about them stays the same, and the
+ * Changes the IDs of the selected sandboxes and their containers. All their other properties stay the same, and the
  * previous IDs become invalid. Only the observer is notified, because a restarted runtime reports no changes.
  */
 export function changeIds(

@@ -6,7 +6,7 @@ import { notifyContainerChange } from './effects.ts';
 import { startProcess } from './process.ts';
 import type { ContainerRecord } from './records.ts';
 
-/** Rules for the behaviour of started containers. */
+/** Rules that determine the behaviour of started containers. */
 export interface StartRules {
   /** Behaviours by full image name. For other images, the command determines the behaviour. */
   readonly behaviours: ReadonlyMap<string, BehaviourSource>;

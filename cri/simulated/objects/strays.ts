@@ -13,8 +13,8 @@ export interface ReservedNames {
 }
 
 /**
- * Objects of which the runtime has lost its records, because its store was lost or partly unreadable at a start. Their
- * processes continue to run and their addresses stay allocated, but their names are free.
+ * Objects of which the runtime has lost its records, because its store was lost or partly unreadable when it started.
+ * Their processes continue to run and their addresses stay allocated, but their names are free.
  */
 export class Strays {
   readonly sandboxes = new Set<SandboxRecord>();
@@ -35,7 +35,7 @@ export class Strays {
     moveToStrays(this.#records.containers, this.containers, this.#names.containers, selector);
   }
 
-  /** Drops exited objects, which the runtime can no longer recover. */
+  /** Drops exited objects, because the runtime can no longer recover them. */
   #dropExited(): void {
     for (const container of this.containers) if (container.life.state === 'exited') this.containers.delete(container);
     for (const sandbox of this.sandboxes) {
@@ -45,7 +45,7 @@ export class Strays {
     }
   }
 
-  /** Recovers lost objects, unless their name or that of their sandbox has been reused. */
+  /** Recovers lost objects, unless their own name or that of their sandbox has been reused. */
   recall(): void {
     const { sandboxes, containers } = this.#records;
     moveFromStrays(this.sandboxes, sandboxes, this.#names.sandboxes, () => true);

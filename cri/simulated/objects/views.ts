@@ -1,4 +1,4 @@
-/** Live read-only views of the runtime's objects, available without calls or copies. */
+/** Defines live read-only views of the runtime's objects, which are available without calls or copies. */
 import type { ContainerConfig, Mount } from '../../generated/runtime.ts';
 
 /** Current state of a sandbox. Timestamps are milliseconds since the epoch. */
@@ -11,7 +11,7 @@ export interface SimulatedSandbox {
   readonly labels: Readonly<Record<string, string>>;
   /** Whether the sandbox's process is running. */
   readonly ready: boolean;
-  /** Undefined on the host network and once the sandbox has stopped. */
+  /** IP address of the sandbox. Undefined on the host network and once the sandbox has stopped. */
   readonly ip?: string;
   readonly createdAt: number;
   readonly cgroupParent: string;
@@ -36,13 +36,13 @@ export interface SimulatedContainer {
   readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
   readonly mounts: readonly Readonly<Mount>[];
   readonly createdAt: number;
-  /** Undefined before the start. */
+  /** Start time. Undefined if the container has not been started. */
   readonly startedAt: number | undefined;
-  /** Undefined before the exit. */
+  /** Exit code. Undefined if the container has not exited. */
   readonly exitCode: number | undefined;
   /** Path of the log. Empty if the output is discarded. */
   readonly logPath: string;
-  /** Memory usage while the container runs. */
+  /** Memory usage in bytes while the container is running. */
   readonly memoryBytes: number;
   readonly cgroupParent: string;
   /** Cgroup of the container's processes, below that of the pod. */
@@ -56,7 +56,7 @@ export interface SimulatedContainer {
 export type RuntimeEffect = ChangeSubject &
   ({ readonly kind: ChangeKind } | { readonly kind: 'renamed'; readonly formerId: string });
 
-/** A change that is caused by a call or that happens on its own. */
+/** A change to an object, whether a call caused it or it happened without one. */
 export type ChangeKind = 'created' | 'started' | 'ended' | 'removed';
 
 interface ChangeSubject {

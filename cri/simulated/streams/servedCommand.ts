@@ -6,10 +6,10 @@ import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { pause } from '../clock.ts';
 import type { SimulatedCommand } from './streams.ts';
 
-/** Exit code that is reported for a process that was killed with its container. */
+/** Exit code that is reported for a process that was killed together with its container. */
 const KILLED_EXIT_CODE = 137;
 
-/** Returns the number of streams that a client opens for a command, which includes the error stream. */
+/** Returns the number of streams that a client opens for a command, including the error stream. */
 export const streamCount = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
   1 + [stdin, stdout, stderr, tty].filter(Boolean).length;
 

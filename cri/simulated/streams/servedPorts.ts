@@ -4,8 +4,9 @@ import { STREAM_TYPE_HEADER } from '../../streaming/remoteCommand.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import type { SimulatedPorts } from './streams.ts';
 
-/** Names of the headers on the streams of a forwarded connection. */
+/** Name of the header with the port of a forwarded connection. */
 const PORT_HEADER = 'port';
+/** Name of the header with the ID of a forwarded connection, which both of its streams have. */
 const REQUEST_ID_HEADER = 'requestid';
 
 /** Serves a connection to a port once both of its streams are open, the data stream and the error stream. */

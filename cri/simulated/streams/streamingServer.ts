@@ -1,4 +1,4 @@
-/** Streaming server of the simulated runtime. The protocols are real, but the commands are simulated. */
+/** Implements the streaming server of the simulated runtime. The protocols are real, but the commands are simulated. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -15,10 +15,10 @@ import type { ServeStream, SimulatedStream } from './streams.ts';
 const COMMAND_PROTOCOLS = ['v4.channel.k8s.io'];
 const PORT_PROTOCOLS = ['portforward.k8s.io'];
 
-/** Time limit for connecting to a URL, in milliseconds. */
+/** Time limit in milliseconds for connecting to a URL. Afterwards the URL is invalid. */
 const URL_LIFETIME_MS = 60_000;
 
-/** Creates a streaming server on the loopback interface, which starts with the first stream. */
+/** Creates a streaming server on the loopback interface. The server starts with the first stream. */
 export function serveSimulatedStreams(clock: TimerClock): {
   readonly streams: ServeStream;
   /** Closes the server and all connections. The next stream starts it again. */
@@ -63,7 +63,7 @@ async function startServer(upgrade: (request: IncomingMessage, socket: Duplex, h
   const server = createServer((_, response) => void response.writeHead(400).end('Upgrade request required\n'));
   server.on('upgrade', upgrade).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // The server does not prevent the process from exiting.
+  // Unreferenced, because the server must not prevent the process from exiting.
   return server.unref();
 }
 

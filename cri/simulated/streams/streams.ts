@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** A command or the main process of a simulated container, which is served to the client that connects to its URL. */
+/** A command or the main process of a simulated container. It is served to the client that connects to its URL. */
 export interface SimulatedCommand {
   readonly kind: 'exec' | 'attach';
   readonly stdin: boolean;
@@ -30,7 +30,7 @@ export type SimulatedStream = SimulatedCommand | SimulatedPorts;
 export type ServeStream = (stream: SimulatedStream) => Promise<string>;
 
 export interface ExecResult {
-  /** Defaults to 0. */
+  /** Exit code of the command. Defaults to 0. */
   readonly exitCode?: number;
   readonly stdout?: string;
   readonly stderr?: string;
