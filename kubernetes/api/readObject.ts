@@ -20,7 +20,7 @@ export interface KindRules {
    * fields `keys`.
    */
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
-  /** Whether the value at a path is secret, so that no message repeats it. */
+  /** Whether the value at a path is secret, in which case no message repeats it. */
   readonly isSecret?: (path: readonly PropertyKey[]) => boolean;
 }
 

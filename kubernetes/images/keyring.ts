@@ -81,7 +81,7 @@ function decodeBase64(text: string): string | undefined {
 }
 
 /**
- * Normalizes a location, so that `https://host/v1/` equals `host`. A path after the protocol version is a path in the
+ * Normalizes a location, e.g. `https://host/v1/` to `host`. A path after the protocol version is a path in the
  * registry.
  */
 function normalizeLocation(location: string): string {

@@ -43,7 +43,7 @@ export type ClusterFact = WatchFact | EventsFact | OwnNodeFact | ObjectsFact;
 /** `runtime.seen`: the runtime has responded for the first time. */
 export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;
 
-/** `node.registered`: the Node exists, so that it needs a lease. */
+/** `node.registered`: the Node exists and therefore needs a lease. */
 export type LeaseEvent = { type: 'node.registered' } | TimerEvent;
 
 /** `certificate.namesChanged`: the names that the certificate has to cover have changed. */
