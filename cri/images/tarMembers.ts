@@ -154,7 +154,7 @@ const notTar = (): TarError => new TarError('is not a tar archive');
 const truncatedArchive = (fileSize: number): TarError =>
   new TarError(`is truncated: it ends after ${fileSize} bytes, in the middle of a file`);
 
-/** Reads up to `length` bytes, fewer at the end of the file. */
+/** Reads `length` bytes, or fewer at the end of the file. */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   let filled = 0;

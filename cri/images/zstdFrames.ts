@@ -59,8 +59,8 @@ const block = (trailerBytes: number): Part =>
   });
 
 /**
- * Splits compressed content at the ends of its frames. The decompressor of Node.js ignores what follows a frame in the
- * same chunk, although content may have many frames, e.g. the output of `pzstd` and seekable layers.
+ * Splits compressed content at the ends of its frames. The decompressor of Node.js ignores the data that follows a
+ * frame in the same chunk, although content may have many frames, e.g. the output of `pzstd` and seekable layers.
  */
 export class ZstdFrameSplitter extends Transform {
   #part = frame();

@@ -264,7 +264,7 @@ export class SimulatedRuntime {
     for (const sandbox of this.#allSandboxes()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
   }
 
-  /** Returns what list calls for sandboxes and containers would return now. */
+  /** Returns the current results of list calls for sandboxes and containers. */
   contents(): { readonly sandboxes: PodSandbox[]; readonly containers: Container[] } {
     const { sandboxes, containers } = this.#records;
     return {

@@ -21,8 +21,8 @@ interface Need {
 export type Preemption = { readonly victims: readonly Occupant[] } | { readonly unmet: string };
 
 /**
- * Selects the pods to preempt for a critical pod. Burstable pods are only selected for what BestEffort pods cannot
- * free, and Guaranteed pods only for what both cannot free.
+ * Selects the pods to preempt for a critical pod. Burstable pods are selected only for needs that BestEffort pods
+ * cannot cover, and Guaranteed pods only for needs that neither class can cover.
  */
 export function selectVictims(
   requests: PodRequests,

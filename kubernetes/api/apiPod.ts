@@ -15,8 +15,8 @@ export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Probl
 const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
 
 /**
- * Reads a pod from an API object. Unknown fields are ignored. The API server has already validated the object, so the
- * problems are only about what this node cannot run. `seenAt` is in milliseconds since the epoch.
+ * Reads a pod from an API object. Unknown fields are ignored. The API server has already validated the object, so
+ * problems are reported only for features that this node does not support. `seenAt` is in milliseconds since the epoch.
  */
 export function readApiPod(object: unknown, seenAt: number): ApiPod {
   const result = readManifest(withoutManagedFields(object, POD_TYPE));

@@ -5,10 +5,10 @@
 import * as z from 'zod/mini';
 import type { PodStatus } from './schema/status.ts';
 
-/** An optional field that is undefined if its value does not match the schema. */
+/** Creates the schema of an optional field that is undefined if its value does not match `schema`. */
 const lenientField = <T extends z.core.SomeType>(schema: T) => z.catch(z.optional(schema), undefined);
 
-/** A list without the entries that do not match the schema. */
+/** Creates the schema of a list that drops entries that do not match `schema`. */
 const lenientList = <T extends z.ZodMiniType>(schema: T) =>
   z.pipe(
     z.array(z.unknown()),

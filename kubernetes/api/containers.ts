@@ -20,7 +20,7 @@ export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
 
-/** The names of the volumes that a container mounts. */
+/** Returns the names of the volumes that a container mounts. */
 const mountedBy = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /** Returns the waiting reason of the container's last volume that has one, as the kubelet does (C16). */

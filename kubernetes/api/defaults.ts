@@ -54,7 +54,7 @@ function defaultContainer(container: Container, hostNetwork: boolean): Container
 
 type EphemeralContainer = NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** An ephemeral container does not derive requests from limits. */
+/** Applies the defaults of an ephemeral container, which does not derive requests from limits. */
 function defaultEphemeral(container: EphemeralContainer): EphemeralContainer {
   const { ports } = container;
   return {

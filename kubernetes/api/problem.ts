@@ -144,7 +144,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Reports an unknown field, with the most similar known field if `isHinted`. `what` replaces the default wording. */
+/** Reports an unknown field, with the most similar known field if `isHinted`. The message starts with `title`. */
 export function unknownField(
   schema: z.core.$ZodType,
   path: readonly PropertyKey[],

@@ -36,7 +36,9 @@ export interface AdmittedPod {
   readonly spec: Pick<PodSpec, 'runtimeClassName' | 'overhead' | 'nodeSelector' | 'tolerations'>;
 }
 
-/** Returns the pods that were admitted with a RuntimeClass, by UID, reduced to what `withRuntimeClass` needs. */
+/**
+ * Returns the pods that were admitted with a RuntimeClass, by UID, reduced to the fields that `withRuntimeClass` needs.
+ */
 export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedPod> {
   const admitted = new Map<string, AdmittedPod>();
   for (const { metadata, spec } of pods) {
@@ -97,7 +99,7 @@ function withClassFields(spec: PodSpec, { overhead, nodeSelector, tolerations = 
   };
 }
 
-/** A pod that specifies an overhead must specify exactly that of its class. */
+/** Checks that a pod specifies either no overhead or exactly that of its class. */
 function overheadProblems({ overhead: podOverhead = {} }: PodSpec, classOverhead: ResourceList = {}): Problem[] {
   const names = Object.keys(podOverhead);
   if (names.length === 0) return [];

@@ -64,7 +64,10 @@ function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
   return spec.priority === undefined && classPriority !== undefined ? { priority: classPriority } : {};
 }
 
-/** Pods from files must survive problems of their node, so no NoExecute taint evicts them. */
+/**
+ * Returns the tolerations of a static pod. Pods from files must survive problems of their node, so no NoExecute taint
+ * evicts them.
+ */
 function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};
   const otherTolerations = (spec.tolerations ?? []).filter(

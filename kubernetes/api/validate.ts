@@ -61,7 +61,7 @@ export function validatePod(
   return problems.length > 0 ? problems : validateStatic(pod.spec, { isLenient, acceptsObjects });
 }
 
-/** The UID becomes the name of a directory and of a cgroup. */
+/** Checks the UID, which becomes the name of a directory and of a cgroup. */
 function validateUid(uid: string): Problem[] {
   const rule =
     "must consist of alphanumeric characters, '-', '_' or '.', start with an alphanumeric one, and have at most 63";
@@ -79,7 +79,7 @@ export function validateNewPod(pod: Pod): Problem[] {
   ];
 }
 
-/** A pod with scheduling gates is not scheduled yet, so it must not have a node. */
+/** Checks that a pod with scheduling gates has no node, because it is not scheduled yet. */
 const validatePlacement = ({ nodeName = '', schedulingGates = [] }: PodSpec): Problem[] =>
   nodeName === '' || schedulingGates.length === 0
     ? []

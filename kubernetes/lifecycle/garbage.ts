@@ -16,8 +16,8 @@ export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Inf
 /** A dead container to remove. */
 export interface DeadContainer extends ContainerRun {
   /**
-   * Whether no other instance of this container terminated later, in which case only this one records how its pod
-   * ended.
+   * Whether no other instance of this container terminated later, in which case only this instance records the outcome
+   * of its pod.
    */
   readonly isLatest: boolean;
 }

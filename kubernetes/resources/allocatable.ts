@@ -23,7 +23,10 @@ export interface ReservedResources {
   readonly evictionHardDisk?: string;
 }
 
-/** Returns the limit of the cgroup of all pods: the capacity minus what is reserved for the agent and the system. */
+/**
+ * Returns the limit of the cgroup of all pods: the capacity minus the amounts that are reserved for the agent and the
+ * system.
+ */
 export function subtractReserved(capacity: Capacity, { kubeReserved, systemReserved }: ReservedResources): Capacity {
   const remaining = (capacityAmount: number, resource: string) => {
     const reservedAmounts = [kubeReserved, systemReserved].map((requests) =>

@@ -28,7 +28,7 @@ export interface TerminatedRun {
   readonly signal?: number;
   readonly reason: string;
   readonly message?: string;
-  /** Why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited by itself. */
+  /** Why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited on its own. */
   readonly because?: string;
   /** 0 if the runtime could not start the container. Undefined if the time is unknown. */
   readonly startedAt?: number;
@@ -156,7 +156,7 @@ export interface PodView {
   /** Last error of the resize in progress, including those of an earlier agent. */
   readonly resizeFailure?: string | undefined;
   readonly termination?: Termination;
-  /** Whether the pod is completing by itself and none of its containers will run again. */
+  /** Whether the pod is completing on its own and none of its containers will run again. */
   readonly completes?: boolean;
   /** Whether the active deadline passed while the pod terminated for any cause. */
   readonly exceedsDeadline?: boolean;

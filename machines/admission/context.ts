@@ -169,7 +169,7 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
   refused: drop(context.refused, uid),
 });
 
-/** Explains what a pod with an undecided request waits for. */
+/** Explains why a pod with an undecided request is waiting. */
 export function waitOf({ waiting, entries }: AdmissionContext, uid: string): string | undefined {
   const request = find(waiting, uid);
   if (request === undefined) return undefined;

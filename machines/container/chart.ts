@@ -47,8 +47,8 @@ export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod, over all its restarts.',
   meta: {
-    // A crash-loop back-off lasts at most its delay from the start of the state, even if the end of the run is unknown
-    // or, because the clock was set back, lies in the future.
+    // A crash-loop back-off lasts at most its delay from the start of the state, even if the time of the run's exit is
+    // unknown or, because the clock was set back, lies in the future.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + leftOfBackOff(context)),
     }),

@@ -44,7 +44,7 @@ export type ContainerTag =
   | 'killing'
   /** The grace period has expired. */
   | 'overdue'
-  /** The container has terminated and will not restart by itself. */
+  /** The container has terminated and will not restart on its own. */
   | 'rests';
 
 export const containerSetup = setup({
@@ -82,8 +82,8 @@ export const containerSetup = setup({
       return event.container !== null && isPresent(context, event.container) && hasEnded(event.container.state);
     },
     /**
-     * Whether the container's exit was observed while a call about the container was still in flight. The exit counts,
-     * whatever the call returns.
+     * Whether the container's exit was observed while a call about the container was still in flight. The exit counts
+     * regardless of the call's result.
      */
     wasExitObserved: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),

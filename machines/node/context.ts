@@ -129,8 +129,8 @@ export interface NodeContext
   /** The runtime's pods, by UID. Undefined until the runtime has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
   /**
-   * UIDs of the pods taken over from another agent. All of their sandboxes count as this agent's, whatever their owner
-   * mark.
+   * UIDs of the pods taken over from another agent. All of their sandboxes count as this agent's, regardless of their
+   * owner mark.
    */
   readonly taken: readonly string[];
   /**

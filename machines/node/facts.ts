@@ -14,7 +14,7 @@ import { podCidrViews } from './podCidr.ts';
 import { sourceView } from './source.ts';
 
 /**
- * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period is over. The
+ * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period has passed. The
  * runtime then kills the remaining processes.
  */
 export function moments({ snapshot }: Seen<NodeContext>): Moments {

@@ -1,6 +1,6 @@
 /**
  * Counts down the activeDeadlineSeconds of a pod, or the time limit of its termination. Notifies the pod when the time
- * is over.
+ * has passed.
  */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';

@@ -39,11 +39,11 @@ export const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
 export const isOnItsWay = (lifecycle: ContainerLifecycle | undefined): boolean =>
   ON_ITS_WAY.some((each) => each === lifecycle);
 
-/** The lifecycles in which a container has no process and gets none by itself. */
+/** The lifecycles in which a container has no process and gets none on its own. */
 const WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
 
 /**
- * Whether a container in this lifecycle has no process and gets none by itself. Undefined if the container has no
+ * Whether a container in this lifecycle has no process and gets none on its own. Undefined if the container has no
  * actor.
  */
 export const isWithoutProcess = (lifecycle: ContainerLifecycle | undefined): boolean =>

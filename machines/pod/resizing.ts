@@ -34,8 +34,8 @@ export function wish(
 
 /**
  * Looks up the persisted size that each container had when the previous agent stopped. The resources of the pod may be
- * different by now if its manifest was edited meanwhile. The result is undefined for a container without a persisted
- * size.
+ * different by now if its manifest was edited in the meantime. The result is undefined for a container without a
+ * persisted size.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};

@@ -1,9 +1,8 @@
 /**
  * Detects, after a restart of the agent, a restart of all containers in place (C5). A kubelet removes all containers
  * before it starts any, and the one whose exit caused the restart last (`getContainersToReset` in
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go), in which case that exit never exists beside newer containers. Here
- * the containers are retained for their logs, and the existence of newer containers proves that the exit has been
- * handled.
+ * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so the exit never exists beside newer containers. Here the
+ * containers are retained for their logs, and the existence of newer containers proves that the exit has been handled.
  */
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';

@@ -9,7 +9,7 @@ import { censusOf, isWithoutProcess, namesOf } from './census.ts';
 import type { PodContext } from './context.ts';
 import { deadlineOf } from './termination.ts';
 
-/** Whether no container has a process or gets one by itself. */
+/** Whether no container has a process or will get one on its own. */
 export const hasNoProcess = (context: PodContext): boolean => censusOf(context).active === 0;
 
 const isSidecar = ({ allocated }: PodContext, name: string): boolean =>

@@ -49,7 +49,7 @@ export type AdmissionEvent =
     }
   /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
-  /** No source wants the pod any more. Other pods wait for its resources instead of being refused (C9). */
+  /** No source wants the pod anymore. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
   /** The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain taken (C9). */
   | { type: 'admission.containersStopped'; uid: string }
@@ -108,7 +108,7 @@ export type VolumeEvent =
  * The progress of a container as reported to its pod. `pending` waits for its turn, `coming` is preparing its start,
  * `readyToCreate` can be launched, and `delayed` is held back by a failure. `launching` is being created and started,
  * including its postStart hook. `live` may have a process, and `running` has completed its hook. Containers in the
- * other lifecycles have no process and get none by themselves. A `removed` container no longer exists in the runtime.
+ * other lifecycles have no process and get none on their own. A `removed` container no longer exists in the runtime.
  * The exit of a container in `restartsAll` restarts its whole pod in place.
  */
 export type ContainerLifecycle =
@@ -153,8 +153,7 @@ export type ContainerEvent =
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /**
-   * The sandbox cannot be used any more. `still` is set if the sandbox is still ready, in which case hooks can run in
-   * it.
+   * The sandbox can no longer be used. `still` is set if the sandbox is still ready, in which case hooks can run in it.
    */
   | { type: 'sandbox.lost'; still?: ObservedSandbox }
   /** The current state of the container in the runtime. Null if it is no longer listed. */

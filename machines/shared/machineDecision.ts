@@ -1,4 +1,4 @@
-/** A decision of a machine that the metrics count, because neither a status nor a recorded event shows it. */
+/** A decision of a machine that the metrics count, because neither a status nor a recorded event contains it. */
 export type MachineDecision = { readonly type: 'decision.counted' } & (
   | {
       /** The pod has to terminate for a critical pod. */

@@ -66,7 +66,8 @@ export interface PortTypes extends CertificatePorts {
   /** Creates the mirror pod of a static pod, owned by the Node with this UID. Has a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
   /**
-   * Deletes a mirror pod without grace period, unless another pod has its name by now. Has a time limit. Idempotent.
+   * Deletes a mirror pod without grace period, unless another pod has taken the name since. Has a time limit.
+   * Idempotent.
    */
   removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
   /**

@@ -15,7 +15,7 @@ import { proxyUrl } from './proxyField.ts';
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.hostname === '' || /[?#]/.test(address)) return false;
-  // The address is shown to users, so it must not contain a password.
+  // The address is displayed to users, so it must not contain a password.
   return url.username === '' && url.password === '';
 });
 const pem = z.pipe(

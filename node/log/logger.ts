@@ -45,7 +45,7 @@ export interface AgentLog {
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
   simulated: boolean;
-  /** Whether a line has only the time of day, the level and the message, which is what users of a command expect. */
+  /** Whether a line has only the time of day, the level and the message, as users of a command expect. */
   isShort?: boolean;
   /** Overrides the level that the verbosity selects. */
   level?: 'warn';

@@ -45,7 +45,7 @@ function validateDeletionCost(value: string | undefined): Problem[] {
   return isInt32 ? [] : [invalid(`${ANNOTATIONS_PATH}[${DELETION_COST_ANNOTATION}]`, value, 'must be a 32bit integer')];
 }
 
-/** The key follows a dot in the path, as in Kubernetes's message. */
+/** Checks a seccomp annotation. In the path, its key follows a dot, as in Kubernetes's message. */
 function validateSeccompAnnotation(key: string, value: string): Problem[] {
   if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];
   const path = `${ANNOTATIONS_PATH}.${key}`;

@@ -97,7 +97,7 @@ function validateHttpGet(
 const validatePort = (port: number | string, path: string): Problem[] =>
   typeof port === 'number' ? portNumber(path, port) : allInvalid(path, port, portName(port));
 
-/** The sleep must not exceed the pod's grace period. */
+/** Checks that a sleep does not exceed the pod's grace period. */
 const validateSleep = (seconds: number, graceSeconds: number, path: string): Problem[] =>
   seconds >= 0 && seconds <= graceSeconds
     ? []

@@ -40,7 +40,7 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
   ];
 }
 
-/** Unlike host names, search domains may end with a dot and contain underscores. */
+/** Checks a search domain. Unlike a host name, it may end with a dot and contain underscores. */
 function validateSearch(search: string, path: string): Problem[] {
   if (search === '.') return [];
   const domain = search.replace(/\.$/, '');

@@ -39,7 +39,10 @@ function validateSum(spec: PodSpec, kind: 'requests' | 'limits', resource: strin
   return [invalid(`spec.resources.${kind}[${resource}]`, canonicalQuantity(podAmount), detail)];
 }
 
-/** The path matches Kubernetes's message, although it does not point to an existing field. */
+/**
+ * Checks the limits of containers. The path matches Kubernetes's message, although it does not point to an existing
+ * field.
+ */
 function validateContainerLimits(spec: PodSpec): Problem[] {
   return spec.containers.flatMap(({ resources }, index) =>
     Object.entries(resources?.limits ?? {}).flatMap(([name, limit]) => {

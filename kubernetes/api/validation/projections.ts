@@ -280,7 +280,7 @@ function validateUserAnnotation(name: string, path: string): Problem[] {
   return [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }
 
-/** The maximum is one day for signers in the kubernetes.io domain. */
+/** Checks the lifetime of a certificate. The maximum is one day for signers in the kubernetes.io domain. */
 function validateLifetime(signerName: string, seconds: number | undefined, path: string): Problem[] {
   if (seconds === undefined) return [];
   const isKubernetesSigner = /^([^/]+\.)?kubernetes\.io(\/|$)/.test(signerName);

@@ -173,7 +173,10 @@ function validateToleration(toleration: Toleration, path: string): Problem[] {
   ];
 }
 
-/** The operators Lt and Gt need the feature gate `TaintTolerationComparisonOperators`, which is off in 1.36. */
+/**
+ * Checks the operator of a toleration. Lt and Gt need the feature gate `TaintTolerationComparisonOperators`, which is
+ * off in 1.36.
+ */
 function validateTolerationOperator({ operator, value = '' }: Toleration, path: string): Problem[] {
   const fieldPath = `${path}.operator`;
   switch (operator || undefined) {

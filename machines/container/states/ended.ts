@@ -31,17 +31,17 @@ interface NextStart {
   readonly crashDelayMs: number | undefined;
   readonly waitMs: number;
   /**
-   * When the next start is due, in milliseconds since the epoch. 0 if the end of the run is unknown, in which case the
-   * wait starts now.
+   * When the next start is due, in milliseconds since the epoch. 0 if it is unknown when the run terminated, in which
+   * case the wait starts now.
    */
   readonly retryAt: number;
 }
 
 /**
- * Returns the wait before the next run, counted from the end of the last run (C7). A kubelet kills a container and
+ * Returns the wait before the next run, counted from when the last run terminated (C7). A kubelet kills a container and
  * starts it again in one sync, in which `doBackOff` (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the
- * runs that had ended before the kill. If the delay after the latest of those is over, the container starts at once.
- * Otherwise the next sync counts from the end of the killed run.
+ * runs that had terminated before the kill. If the delay after the latest of these runs has passed, the container
+ * starts at once. Otherwise the next sync counts from when the killed run terminated.
  */
 function nextStart(context: ContainerContext): NextStart {
   const { run, crashDelayMs: previousDelayMs, killedToRestart = false } = context;
@@ -88,7 +88,10 @@ const guards = {
 };
 
 const actions = {
-  /** Counts a start under a new key with delay 0, because a run had ended before it (`backOff.Next` in `doBackOff`). */
+  /**
+   * Counts a start under a new key with delay 0, because a run had terminated before it (`backOff.Next` in
+   * `doBackOff`).
+   */
   countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
   /**
    * Clears a failed start. The reported restart count and the last reported run remain, because neither can be

@@ -44,8 +44,8 @@ const KILL_LIMIT_MS = 122_000;
 
 const actions = {
   /**
-   * Records whether the node kills the run itself. A kubelet observes two ends before its sync, which do not count: a
-   * failed postStart hook, and a container that died with its sandbox.
+   * Records whether the node kills the run itself. A kubelet observes two kinds of termination before its sync, and
+   * they do not count: a failed postStart hook, and a container that died with its sandbox.
    */
   recordKill: containerSetup.assign(({ context }) => ({
     killedToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
@@ -60,7 +60,7 @@ const actions = {
   limitToRemainingGrace: containerSetup.assign(({ context, event }) => ({
     stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
   })),
-  /** Deducts the wait for another attempt, because the grace period continues to run meanwhile. */
+  /** Deducts the wait for another attempt, because the grace period continues to run during the wait. */
   deductWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
     if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
     return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };

@@ -75,7 +75,7 @@ const actions = {
     command(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * Removes the pod from admission. A pod that no source has any more does not count there (`GetActivePods` in
+   * Removes the pod from admission. A pod that no source has anymore does not count there (`GetActivePods` in
    * `pkg/kubelet/kubelet_pods.go`), because its API server's scheduler has reassigned its resources. A static pod
    * counts as long as it runs, so other pods wait for its resources.
    */
