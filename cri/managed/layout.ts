@@ -23,7 +23,7 @@ export interface Layout {
   readonly socket: string;
   /** Directory for the socket. Used only if the path of `directory` is too long for a socket. */
   readonly shortDirectory: string;
-  /** Name of the CNI network. The network's rules are marked with it, too. */
+  /** Name of the CNI network. The iptables rules of the network are marked with it. */
   readonly network: string;
   readonly bridge: string;
   readonly cgroupParent: string;

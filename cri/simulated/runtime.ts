@@ -42,7 +42,7 @@ export interface RestartOptions {
    * e.g. if a single shim has died.
    */
   readonly keepContainers?: boolean | ObjectSelector;
-  /** Selects objects of which the runtime loses the records although they keep running. */
+  /** Selects objects whose records the runtime loses although they keep running. */
   readonly forget?: ObjectSelector;
   /** Whether the runtime recovers records that it has lost before. */
   readonly recall?: boolean;
@@ -250,7 +250,7 @@ export class SimulatedRuntime {
     return this.#records.sandboxes.values();
   }
 
-  /** Objects that still exist on the host but of which the runtime has lost the records. */
+  /** Objects that still exist on the host but whose records the runtime has lost. */
   get strays(): { readonly sandboxes: Iterable<SimulatedSandbox>; readonly containers: Iterable<SimulatedContainer> } {
     return this.#strays;
   }

@@ -3,8 +3,8 @@ import { amountRequested, type PodRequests } from '../resources/requests.ts';
 import type { Shortage } from './refusal.ts';
 
 /**
- * A pod that uses resources of the node. `wanted` is its current request, which determines its rank and can differ from
- * the admitted `requests`.
+ * A pod that uses resources of the node. `currentRequests` determines its rank and can differ from the admitted
+ * `requests`.
  */
 export interface Occupant {
   readonly uid: string;

@@ -1,6 +1,6 @@
 /**
- * Applies a RuntimeClass to the pods that use it. In a cluster an admission plugin does this; on a standalone node the
- * agent must.
+ * Applies a RuntimeClass to the pods that use it. In a cluster an admission plugin does this. On a standalone node the
+ * agent must do it.
  */
 import { lookUp } from '../../base/lookUp.ts';
 import { amountOf } from '../resources/resources.ts';

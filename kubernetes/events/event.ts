@@ -67,7 +67,7 @@ export function eventName({ name }: InvolvedObject, timestamp: number, sequence:
   return dnsSubdomain(unique).length === 0 ? unique : uuidFrom(unique);
 }
 
-/** Derives a version 8 UUID (RFC 9562) from a text. */
+/** Derives a version 8 UUID (RFC 9562) from a string. */
 function uuidFrom(text: string): string {
   const digits = createHash('sha256').update(text).digest('hex');
   const variant = 8 + (Number.parseInt(digits.slice(16, 17), 16) % 4);

@@ -122,7 +122,7 @@ export interface ContainerContext
    * back-offs.
    */
   readonly afterExit: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
-  /** Output of the probe because of which the current run is stopped. */
+  /** Output of the probe that caused the current run to be stopped. */
   readonly stopCause?: string | undefined;
   /** Whether other containers stop first. Until they have, this container's process keeps running (C11). */
   readonly awaitsOthers: boolean;

@@ -37,7 +37,7 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
 }
 
 /**
- * Returns the last run of a container of which only log files remain. They do not reveal whether an init container
+ * Returns the last run of a container that is known only from log files. These do not reveal whether an init container
  * succeeded.
  */
 export const lostRun = ({

@@ -2,7 +2,7 @@
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
 export interface ObjectCounts {
-  /** The kubelet's `configMapAndSecretChangeDetectionStrategy`. Undefined for a kind without this setting. */
+  /** The kubelet's `configMapAndSecretChangeDetectionStrategy`. Undefined for objects to which it does not apply. */
   readonly strategy?: 'Watch' | 'Cache' | 'Get';
   readonly total: number;
   /** Objects that cannot be read or watched, grouped by reason, the oldest failure first. */

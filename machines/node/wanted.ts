@@ -192,7 +192,7 @@ export const unwanted = (context: NodeContext, uids: readonly string[] = Object.
 export const rewanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): string[] =>
   uids.filter((uid) => lookUp(context.pods, uid)?.ending === true && isWanted(context, uid));
 
-/** Returns the wanted pods of which the source has a different version than the one last sent to their actors. */
+/** Returns the wanted pods whose version at the source differs from the version last sent to their actors. */
 export const edited = (
   context: NodeContext,
   uids: readonly string[] = Object.keys(context.pods),

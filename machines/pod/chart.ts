@@ -127,7 +127,7 @@ const chartSetup = podSetup
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
-      /** Tells volumes and containers that objects which they use, or which are missing, may have changed. */
+      /** Tells volumes and containers that objects to which they refer may have changed or may have been created. */
       forwardObjectChange: enqueueActions(({ context, enqueue }) => {
         command(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },

@@ -129,7 +129,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * recorded it.
    */
   readonly pendingResize?: PendingResize | undefined;
-  /** The resize that was admitted last, also by an earlier agent. Undefined if none was admitted. */
+  /** The last resize that this agent or an earlier one has admitted. Undefined if none was admitted. */
   readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;

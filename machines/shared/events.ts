@@ -260,7 +260,7 @@ export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'r
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
 /**
- * A pod has a new status, of which only the latest version is sent to sinks. `mayWait` marks a change to which no other
+ * A pod has a new status. Only the latest version is sent to sinks. `mayWait` marks a change to which no other
  * component reacts, and `isFirst` marks the first status of a pod.
  */
 type StatusFact = {

@@ -41,7 +41,10 @@ interface Layout {
   readonly hasNoBox?: true;
 }
 
-/** Properties that a state declares about itself. Every wait must be visible; a state without `waitsFor` is at rest. */
+/**
+ * Properties that a state declares about itself. Every wait must be visible, so a state without `waitsFor` does not
+ * wait for anything.
+ */
 export interface StateMeta {
   /** The awaited event or condition, worded to follow "is waiting for". */
   readonly waitsFor?: string;

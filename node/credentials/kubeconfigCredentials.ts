@@ -81,7 +81,7 @@ export class KubeconfigCredentials implements CredentialSource {
   /** Reads all credentials before the first request. Throws a `ConfigError` for the first invalid one. */
   async load(): Promise<void> {
     try {
-      // A plugin may depend on, e.g., the network, which is not ready yet, so it runs only for the first request.
+      // A plugin may depend on the network, for example, which is not ready yet, so it runs only for the first request.
       if (this.#hasPlugin) tlsContext({ ca: await this.#pems.ca?.() });
       else await Promise.all([this.context(), this.token()]);
     } catch (cause) {

@@ -42,7 +42,9 @@ const WARNING_SOURCES = new Set([
 const MAX_REMEMBERED = 100;
 
 export interface ErrorLog {
-  /** Logs a failure of a source. An error or warning is logged once; failed calls for a pod are logged at debug level. */
+  /**
+   * Logs a failure of a source. An error or warning is logged once. Failed calls for a pod are logged at debug level.
+   */
   readonly onError: (source: string, error: unknown) => void;
   /** Drops the record of logged failures, so that they are logged again when they recur. */
   readonly forgetLogged: () => void;

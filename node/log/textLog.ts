@@ -11,7 +11,7 @@ import { printable } from '../../base/printable.ts';
 import { quoted } from '../../base/quoted.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
-/** klog's severities. It has none below info, so verbose lines have that severity. */
+/** klog's severities by pino's level. klog has none below info, so verbose lines have the severity info. */
 const SEVERITIES: ReadonlyMap<string, string> = new Map([
   ['warn', 'W'],
   ['error', 'E'],

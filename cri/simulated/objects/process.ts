@@ -7,7 +7,7 @@ export interface Exit {
   readonly reason: string;
 }
 
-/** A running process. It exits on its own, on a signal, or when a test calls `end`. */
+/** A running process. It exits on its own, on a signal, or when a test calls `exit`. */
 export interface Process {
   readonly signal: (name: 'SIGTERM' | 'SIGKILL') => void;
   readonly exit: (exit: Exit) => void;

@@ -13,8 +13,8 @@ export interface ReservedNames {
 }
 
 /**
- * Objects of which the runtime has lost its records, because its store was lost or partly unreadable when it started.
- * Their processes continue to run and their addresses stay allocated, but their names are free.
+ * Objects whose records the runtime has lost, because its store was lost or partly unreadable when it started. Their
+ * processes continue to run and their addresses stay allocated, but their names are free.
  */
 export class Strays {
   readonly sandboxes = new Set<SandboxRecord>();

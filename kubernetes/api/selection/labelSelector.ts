@@ -21,9 +21,7 @@ const OPERATORS = ['in', 'notin', '=', '==', '!=', '>', '<'];
 /** A syntax error in a selector. Only used within this file. */
 class SelectorSyntaxError extends Error {}
 
-/**
- * Parses a label selector by the rules of k8s.io/apimachinery/pkg/labels/selector.go. The result matches by them, too.
- */
+/** Parses a label selector. Parsing and matching follow k8s.io/apimachinery/pkg/labels/selector.go. */
 export function readLabelSelector(text: string): ReadSelector<Labels> {
   try {
     const requirements = new Parser(text).requirements();

@@ -226,7 +226,10 @@ function duplicateHostPorts(containers: readonly Container[], path: string): Pro
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** Kubernetes does not validate the rules of an init container without a restart policy. */
+/**
+ * Validates the restart rules of an init container. If the container has no restart policy, Kubernetes reports only
+ * that, and does not validate the rules.
+ */
 const validateInitRestartRules = (container: Container, path: string): Problem[] =>
   container.restartPolicy === undefined ? missingPolicy(container, path) : validateRestartRules(container, path);
 
