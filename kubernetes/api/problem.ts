@@ -28,8 +28,8 @@ export function formatValue(value: unknown): string {
 }
 
 /**
- * Returns undefined if the value cannot be written as JSON, e.g. because it contains a reference to itself. Only values
- * that a program passes can do so, not values from files.
+ * Formats a value as JSON. Returns undefined if that is impossible, e.g. because the value contains a reference to
+ * itself. This happens only for values from programs, never for values from files.
  */
 function toJson(value: unknown): string | undefined {
   try {

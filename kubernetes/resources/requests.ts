@@ -18,7 +18,7 @@ export interface PodResourceRequests {
   readonly hostPorts: readonly HostPort[];
   /** Whether the pod may preempt others (C24). */
   readonly critical: boolean;
-  /** Null if no priority is set. */
+  /** Priority of the pod. Null if none is set. */
   readonly priority: number | null;
   readonly qos: QosClass;
 }

@@ -19,7 +19,7 @@ interface ConditionsInput {
   /** Statuses of the init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   readonly previous?: PodStatus | undefined;
-  /** Timestamp in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   readonly observedGeneration?: number | undefined;
 }

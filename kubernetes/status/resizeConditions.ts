@@ -13,7 +13,7 @@ export const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 interface ConditionTimes {
   /** The conditions that were reported last. */
   readonly previousConditions: readonly PodCondition[];
-  /** Timestamp in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   readonly observedGeneration: number | undefined;
 }

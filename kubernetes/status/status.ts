@@ -17,7 +17,7 @@ interface PodStatusOptions {
    * has persisted.
    */
   readonly previous?: PodStatus;
-  /** Timestamp in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   /** Addresses of the node, the primary one first. */
   readonly hostIps: readonly string[];

@@ -20,8 +20,9 @@ export type CertificateInput = {
   readonly rotates: boolean;
 };
 
-/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 2_000;
+/** Maximum delay in milliseconds of the back-off between attempts. */
 const MAX_RETRY_MS = 32_000;
 /**
  * Time limit for approval and signing. When it is exceeded, a new request is created

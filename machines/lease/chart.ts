@@ -16,8 +16,9 @@ export type LeaseInput = {
   readonly everyMs: number;
 };
 
-/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
+/** Maximum delay in milliseconds of the back-off between attempts. */
 const MAX_RETRY_MS = 7_000;
 
 /** Maximum jitter as a fraction of the interval, so that nodes do not all renew at the same time. */

@@ -52,7 +52,7 @@ interface Enqueue {
 
 /**
  * Sends commands to containers and volumes: at once if they fit into one batch and the queue is empty, otherwise in
- * batches. `enqueue` is that of an action of the pod, which may call this only once.
+ * batches. `enqueue` is the argument of an action of the pod's machine. An action may call this function only once.
  */
 export function command(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);

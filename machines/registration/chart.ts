@@ -10,8 +10,9 @@ import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after, retrying } from '../shared/waits.ts';
 
-/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
+/** Maximum delay in milliseconds of the back-off between attempts. */
 const MAX_RETRY_MS = 7_000;
 
 /**

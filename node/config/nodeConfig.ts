@@ -78,7 +78,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   /** Number of user IDs of a pod with its own user namespace. */
   readonly idsPerPod: number;
   readonly maxContainerRestartPeriodMs: number;
-  /** Maximum size of the recording on disk. 0 if nothing is recorded. */
+  /** Maximum size in bytes of the recording on disk. 0 if nothing is recorded. */
   readonly recordSizeBytes: number;
   /** Settings of the page. Undefined if the page is not served. */
   readonly inspect?: InspectConfig;
