@@ -151,7 +151,7 @@ export interface ContainerContext
    * immediate and is counted with 0.
    */
   readonly crashDelayMs?: number | undefined;
-  /** How much of the delay had passed when the current waiting state was entered, in milliseconds. */
+  /** Part of the delay that had already passed when the current waiting state was entered, in milliseconds. */
   readonly backedOffMs?: number | undefined;
   /** When the next attempt is due, in milliseconds since the epoch. 0 if that is unknown. */
   readonly retryAt: number;

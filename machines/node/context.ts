@@ -85,7 +85,7 @@ export interface NodeInput {
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
   /** Terminated container statuses reported before a restart of the agent, by UID, for pods that no API server has. */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
-  /** How many dead containers to retain. Undefined for the kubelet's default. */
+  /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
   /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;

@@ -49,7 +49,7 @@ export interface StatusSinkInput {
   /** Statuses that the sink had not acknowledged when an earlier run of the agent stopped. */
   readonly due: readonly DueStatus[];
   /**
-   * How long a deferrable status waits in milliseconds, except for the first statuses of many pods. Undefined if no
+   * Waiting time in milliseconds of a deferrable status, except for the first statuses of many pods. Undefined if no
    * status waits.
    */
   readonly patienceMs?: number;

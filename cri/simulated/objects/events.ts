@@ -30,7 +30,7 @@ export interface EventListener {
  */
 type DeliveryDelays = (event: RuntimeEvent) => readonly number[];
 
-/** How events are delivered: immediately, deferred, not at all, twice, or as a function determines for each event. */
+/** Mode of delivering events: immediately, deferred, not at all, twice, or as a function determines for each event. */
 export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | DeliveryDelays;
 
 const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', DeliveryDelays>> = {
