@@ -10,7 +10,10 @@ export interface Clock {
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
-  /** Shares of the event loop of the process. Absent if time is simulated, because then nothing takes any. */
+  /**
+   * Limits how much of a burst of work runs in one turn of the process's event loop. Absent if time is simulated,
+   * because work then takes no time.
+   */
   readonly turns?: Turns;
 }
 
@@ -37,13 +40,11 @@ class SteppedTimer {
   }
 }
 
-/** Creates turns of the event loop of this process. */
+/** Creates the turns that limit the work in this process's event loop. */
 export const createSystemTurns = (maxPerTurn?: number): Turns =>
   createTurns({ monotonic: () => performance.now(), nextTurn, maxPerTurn });
 
-/**
- * The only clock that reads the system time. Its timers hold the process open, and their delays can be of any length.
- */
+/** The only clock that reads the system time. Its timers keep the process alive and accept delays of any length. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

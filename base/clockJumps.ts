@@ -14,7 +14,7 @@ interface Listener {
   readonly onJump: (jumpMs: number) => void;
 }
 
-/** Shares one periodic check between all listeners. No check runs while there are none. */
+/** Shares one periodic check between all listeners. No check runs while there are no listeners. */
 export class ClockJumps {
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();

@@ -8,7 +8,7 @@ type IpFamily = 4 | 6;
 /** An address by value. An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) has family 4. */
 interface IpAddress {
   readonly family: IpFamily;
-  /** The bytes in network order, 4 or 16. */
+  /** The 4 or 16 bytes of the address in network order. */
   readonly bytes: readonly number[];
 }
 

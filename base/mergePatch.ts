@@ -5,7 +5,9 @@ import { sameValue } from './sameValue.ts';
 /** A JSON object. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** Merge keys by list name. Entries of these lists are merged by that field, and any other list is replaced. */
+/**
+ * Merge keys by list name. The entries of these lists are merged by their merge key, and any other list is replaced.
+ */
 export type MergeKeys = ReadonlyMap<string, string>;
 
 /** Returns undefined if the objects are equal. */

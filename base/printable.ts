@@ -6,8 +6,8 @@
 const UNSAFE = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
- * Escapes a character like kubectl, which has its own forms of escape and carriage return. Other characters are shown
- * by their code.
+ * Escapes a character like kubectl, which prints ESC as `^[` and a carriage return as `\r`. Other characters are
+ * printed as their code.
  */
 function escapeForTerminal(character: string): string {
   if (character === '\x1b') return '^[';
@@ -18,12 +18,12 @@ function escapeForTerminal(character: string): string {
 
 const escapeForJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns a text that is safe to print on a terminal. Line breaks and tabs remain. */
+/** Returns a text that is safe to print on a terminal. Line breaks and tabs are preserved. */
 export const printable = (text: string): string => text.replace(UNSAFE, escapeForTerminal);
 
 /**
- * Returns a text that is safe to print as one line, so that it cannot imitate a line of our own output. Every character
- * of it has a width.
+ * Returns a text that is safe to print as one line, so that it cannot imitate a line of our own output. Tabs become
+ * blanks, so the width of the line is known.
  */
 export const printableLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 

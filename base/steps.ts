@@ -1,10 +1,10 @@
-/** Work in short steps, so that a long one does not keep everything else from the event loop. */
+/** Splits long work into short steps, so that it does not block the event loop. */
 import { nextTurn } from './nextTurn.ts';
 
-/** Work that is left. Each `next` does a short step of it; the last one returns the result. */
+/** The remaining steps of some work. Each call of `next` runs one short step, and the last call returns the result. */
 export type Steps<T> = Iterator<void, T>;
 
-/** Takes all steps at once, and returns the result. */
+/** Runs all steps without yielding to the event loop, and returns the result. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -12,7 +12,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Takes `count` steps in each turn of the event loop, and returns the result. */
+/** Runs `count` steps in each turn of the event loop, and returns the result. */
 export async function overTurns<T>(steps: Steps<T>, count: number, turn = nextTurn): Promise<T> {
   for (let taken = 0; ; taken += 1) {
     if (taken > 0 && taken % count === 0) await turn();

@@ -9,7 +9,7 @@ export interface TimeLimit {
 }
 
 /**
- * Starts a time limit of `ms` milliseconds, which does not hold the process open. Longer limits run as a series of
+ * Starts a time limit of `ms` milliseconds, which does not keep the process alive. Longer limits run as a series of
  * timers of at most `maxTimerMs`. Unlike `AbortSignal.timeout`, whose timer remains until it fires, the timer can be
  * cleared; a burst of pods would otherwise leave thousands of them.
  */
