@@ -1,4 +1,4 @@
-/** Removes the files of orphaned pods, which are unknown after a restart of the agent. */
+/** Removes the files of orphaned pods, i.e. pods that the agent no longer has after a restart. */
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';
@@ -19,9 +19,9 @@ interface OrphanedPod {
 }
 
 /**
- * Unmounts the volumes of a pod, which it identifies by their directories, and deletes the pod's directory. Does
- * nothing if the directory belongs to a different agent. Volumes of unsupported plugins are deleted too, but fail with
- * `FailedUnmount` if they are mounted. Idempotent.
+ * Finds the volumes of a pod by their directories, unmounts them, and deletes the pod's directory. Does nothing if the
+ * directory belongs to a different agent. Volumes of unsupported plugins are deleted too, but fail with `FailedUnmount`
+ * if they are mounted. Idempotent.
  */
 export async function removePodFiles({ uid, layout, mounter, maker, plugins, signal }: OrphanedPod): Promise<void> {
   const { kind } = requirePodDirectoryOwner(layout, maker, uid);

@@ -1,6 +1,6 @@
 /**
- * Gives a volume to the pod's fsGroup, which then owns all files and can access them. The setgid bit extends this to
- * new files.
+ * Changes the group of a volume's files to the pod's fsGroup and gives that group access to them. With the setgid bit,
+ * new files get the same group.
  */
 import { constants, type Stats } from 'node:fs';
 import { chmod, chown, lstat, open } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export interface Ownership {
   readonly fsGroup: number;
   /** Whether the group gets read access only. */
   readonly readOnly: boolean;
-  /** Nothing is changed under `OnRootMismatch` if the volume's root directory is already correct. */
+  /** With `OnRootMismatch`, nothing is changed if the volume's root directory already has the required ownership. */
   readonly policy?: 'Always' | 'OnRootMismatch';
   readonly signal: AbortSignal;
 }
@@ -23,7 +23,9 @@ const SETGID = 0o2000;
 const EXECUTABLE = 0o110;
 const READABLE = 0o440;
 const WRITABLE = 0o660;
-/** Maximum depth of directories, because one file handle per level is open. */
+/**
+ * Maximum depth of directories. It is limited because one file handle per level is open, and deeper trees are an error.
+ */
 const MAX_DEPTH = 500;
 
 /**
@@ -41,7 +43,7 @@ function isCorrect(stats: Stats, ownership: Ownership): boolean {
   return stats.isDirectory() && stats.gid === ownership.fsGroup && (stats.mode & requiredMode) === requiredMode;
 }
 
-/** Returns the permissions of the group for a directory or a file. */
+/** Returns the group's permissions for a directory or a file. */
 export function groupMode(isDirectory: boolean, readOnly: boolean): number {
   const mode = readOnly ? READABLE : WRITABLE;
   return isDirectory ? mode | EXECUTABLE | SETGID : mode;

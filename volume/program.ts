@@ -17,7 +17,7 @@ interface VolumeProgram {
 
 const TIMEOUT_MS = 30_000;
 
-/** Exits of abandoned and failed programs, by path. */
+/** Promises that resolve when the abandoned and failed programs have exited, by path. */
 const pendingExits = new Map<string, Promise<unknown>>();
 
 /**

@@ -39,7 +39,7 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
 /** Bind-mounts the file of an open handle, regardless of any changes to its path. */
 export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Without canonicalizing, because a different file may have the handle's path by then.
+    // Do not canonicalize the path, because a different file may have it by then.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
     await runOnVolume('mount', args, { paths: [target], signal, passedFd: fd });
   } catch (error) {

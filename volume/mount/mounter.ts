@@ -16,7 +16,7 @@ export interface Mounter {
   mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined>;
   /** Runs tasks sequentially and returns their results in the same order. */
   inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]>;
-  /** Gives a directory tree to a group. */
+  /** Changes the group and the mode of a directory tree. */
   setOwnership(root: string, ownership: Ownership): Promise<void>;
   /** Returns the file type bits (S_IFMT) of a hostPath volume's target, or undefined if it does not exist. */
   kindOf(target: string, signal: AbortSignal): Promise<number | undefined>;

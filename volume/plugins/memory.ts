@@ -1,4 +1,4 @@
-/** Directories of volumes, which may have a memory file system mounted on them. */
+/** Creates and removes the directories of volumes, on which a memory file system may be mounted. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';

@@ -29,7 +29,9 @@ export interface VolumeMount extends ClusterContent {
   readonly signal: AbortSignal;
 }
 
-/** Request to unmount a volume. It is identified by its directory, because the pod may no longer be known. */
+/**
+ * Request to unmount a volume. The volume is identified by its directory, because the agent may no longer have the pod.
+ */
 export interface VolumeUnmount {
   readonly podUid: string;
   readonly volumeName: string;

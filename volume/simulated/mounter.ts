@@ -20,7 +20,10 @@ import { bindWithin, readWithin } from './withinVolume.ts';
 const ROOT_MODES: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
 const FILE_TYPE_BITS = { directory: constants.S_IFDIR, file: constants.S_IFREG, link: constants.S_IFLNK };
 
-/** The mounter of one agent. The mounts belong to the disk, which survives the agent. Every call passes the gate. */
+/**
+ * The mounter of one agent. The mounts belong to the disk, which survives the agent. Every call goes through the gate,
+ * which can inject faults.
+ */
 export class SimulatedMounter implements Mounter {
   readonly #disk: MemoryDisk;
   readonly #gate: Gate;
@@ -99,7 +102,7 @@ export class SimulatedMounter implements Mounter {
 
 interface GatedCall<T> {
   readonly operation: () => T;
-  /** Performs the operation in part, to simulate an interruption. */
+  /** Performs a part of the operation, to simulate an interruption. */
   readonly partialOperation?: () => void;
   readonly signal: AbortSignal;
 }
