@@ -65,8 +65,8 @@ const remaining = (limit: number | undefined, used: number | undefined): number 
   limit === undefined || used === undefined ? undefined : Math.max(0, limit - used);
 
 /**
- * The kubelet's value for a half that the kernel lacks, such as `full` of a CPU before Linux 5.13. Both halves are always
- * present (`cadvisorPSIToStatsPSI`).
+ * The kubelet's value for a `some` or `full` line that the kernel does not report, such as the CPU's `full` line before
+ * Linux 5.13. A summary always contains both (`cadvisorPSIToStatsPSI`).
  */
 const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 

@@ -12,8 +12,8 @@ const MAX_INTERVAL_MS = 120_000;
 /** Minimum interval between two samples. A rate over a shorter time is too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between creation and start of a container. A cgroup that was created longer before the previous sample
- * was probably missed by that sample, so that its rate is unknown.
+ * Maximum time between creation and start of a container. If a cgroup was created earlier than this before the previous
+ * sample, that sample probably missed the cgroup, and its rate is unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
@@ -40,8 +40,8 @@ export class Rates {
   }
 
   /**
-   * Stores a counter and returns its rate, in billionths of a core. A key without a previous counter started at 0 when
-   * it was created, which was `madeAgoMs` ago if that is defined.
+   * Stores a counter and returns its rate, in billionths of a core. The counter of a new key started at 0 when the
+   * cgroup was created, `createdAgoMs` milliseconds ago if that is defined.
    */
   rateOf(key: string, { usedNs, at }: Counter, createdAgoMs?: number): number | undefined {
     this.#current.set(key, { usedNs, at });

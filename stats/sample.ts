@@ -32,7 +32,7 @@ export interface PodSample extends RunningPod {
   readonly sandboxCgroup?: CgroupSample | undefined;
   /** The runtime's statistics, if the pod has no cgroup. */
   readonly runtime?: RuntimeUsage | undefined;
-  /** The pod's network interfaces. With hostNetwork, those of the host. */
+  /** The pod's network interfaces. With hostNetwork, these are the host's. */
   readonly network?: NetworkSample | undefined;
   /** The running containers. */
   readonly containers: readonly ContainerSample[];

@@ -35,8 +35,8 @@ const DEFAULT_MAX_AGE_MS = 10_000;
 /** Timeout of a call to the runtime, in milliseconds. */
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**
- * Number of pods to read before yielding to the event loop. Each takes more than a millisecond, so that it blocks for
- * about 5 ms.
+ * Number of pods to read before yielding to the event loop. Each pod takes more than a millisecond, so the event loop
+ * is blocked for about 5 ms.
  */
 const PODS_PER_TURN = 4;
 
@@ -47,7 +47,7 @@ const USAGE_PARTS: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>
 
 /**
  * Takes samples on demand, one at a time, and shares each with all concurrent requests. Caches the last sample of each
- * kind, which contains current pods only. A sample omits whatever cannot be read, so that requests reject only if a
+ * kind, which contains current pods only. A sample omits values that cannot be read, so requests reject only if a
  * signal aborts.
  */
 export class Collector {
@@ -188,7 +188,7 @@ interface CgroupPaths {
   readonly pods: ReadonlyMap<string, { readonly path: string; readonly containers: ReadonlyMap<string, string> }>;
 }
 
-/** Filters a list of the runtime that may be outdated for containers whose cgroups still exist. */
+/** Filters a possibly outdated list from the runtime. Retains the containers whose cgroups still exist. */
 const filterExisting = (told: readonly RunningPod[], { pods }: CgroupPaths): readonly RunningPod[] =>
   told.flatMap((pod) => {
     const inside = pods.get(pod.uid)?.containers;
@@ -197,7 +197,7 @@ const filterExisting = (told: readonly RunningPod[], { pods }: CgroupPaths): rea
 
 function indexCgroups({ shared, pods }: ExistingCgroups): CgroupPaths {
   const cgroups = pods.map(({ uid, path, containers }) => {
-    // CRI-O's conmon processes have cgroups with the same IDs next to those of their containers.
+    // CRI-O's conmon processes have cgroups with the same IDs next to their containers' cgroups.
     const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));
     return [uid, { path, containers: new Map(own.map((each) => [each.id, each.path])) }] as const;
   });

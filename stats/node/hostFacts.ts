@@ -42,8 +42,9 @@ const latest = (...times: readonly (number | undefined)[]): number | undefined =
 };
 
 /**
- * Uses the files of the kernel as well, because a directory's modification time changes when entries are created in it,
- * and that of the files does not (`getSpecInternal` in cAdvisor's `container/common/helpers.go`).
+ * Returns the earliest modification time of a cgroup's directory and of a file that the kernel creates in it. The
+ * directory's own time changes when entries are created in it, and the file's time does not (`getSpecInternal` in
+ * cAdvisor's `container/common/helpers.go`).
  */
 function cgroupCreatedAt(hierarchies: readonly Hierarchy[], path: string): number | undefined {
   const times = hierarchies.flatMap(({ root, version }) =>

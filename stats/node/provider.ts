@@ -1,6 +1,6 @@
 /**
- * Provides the resource usage of the node and its pods. It is the only consumer of cgroups, the runtime and the disk
- * for this purpose.
+ * Provides the resource usage of the node and its pods. No other module reads cgroups, the runtime or the disk for this
+ * purpose.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -134,8 +134,9 @@ export class StatsProvider {
   }
 
   /**
-   * The cgroups of all pods and of the agent, whose start time is that of this provider (`summary_sys_containers.go` in
-   * `pkg/kubelet/server/stats`). The kubelet's other system containers cannot be configured here.
+   * Returns the statistics of two cgroups: that of all pods, and that of the agent with this provider's start time
+   * (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system containers cannot be
+   * configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, isWhole: boolean): readonly ContainerStats[] | undefined {
     const container = (name: string, sample: CgroupSample, startedAt: number | undefined): ContainerStats => {
@@ -194,7 +195,7 @@ export class StatsProvider {
     try {
       const until = AbortSignal.any([signal, limit.signal]);
       const measurements = pods.map(async (pod) => {
-        // Pods of other agents may have names that are no valid paths here.
+        // Pods of other agents may have names that this agent rejects in paths.
         const files = await unlessAborted(measurePodFiles(pod, context), until).catch(() => NO_FILES);
         return [pod.uid, files] as const;
       });
@@ -207,7 +208,7 @@ export class StatsProvider {
 
 const NO_FILES: PodFiles = { containers: new Map(), volumes: [] };
 
-/** The pods with at least one running container. */
+/** Returns the pods with at least one running container. */
 const runningPods = ({ pods }: NodeSample): readonly PodSample[] =>
   pods.filter(({ containers }) => containers.length > 0);
 

@@ -113,7 +113,10 @@ export interface InterfaceStats {
   readonly txErrors?: number | undefined;
 }
 
-/** The values of the default interface, next to the list of all. The name is empty if there is no default interface. */
+/**
+ * The statistics of the default interface, and a list with the statistics of all interfaces. The name is empty if there
+ * is no default interface.
+ */
 export interface NetworkStats extends InterfaceStats {
   readonly time: StatsTime;
   readonly interfaces?: readonly InterfaceStats[] | undefined;

@@ -20,7 +20,7 @@ export interface RuntimeUsage {
   readonly io?: IoStats | undefined;
   /** Usage of the container's writable layer. */
   readonly layer?: LayerUsage | undefined;
-  /** For pods only. */
+  /** Network statistics of a pod. Undefined for containers. */
   readonly network?: NetworkStats | undefined;
   readonly processes?: number | undefined;
 }
@@ -98,8 +98,8 @@ const memoryStats = (memory: wire.MemoryUsage): MemoryStats => ({
 });
 
 /**
- * Like in the kubelet, a half that the runtime does not report is 0, because both are always present (`makePSIStats` in
- * `pkg/kubelet/stats/cri_stats_provider.go`).
+ * Like the kubelet, uses 0 for `some` or `full` if the runtime does not report it, because a summary always contains
+ * both (`makePSIStats` in `pkg/kubelet/stats/cri_stats_provider.go`).
  */
 function psiStats(psi: wire.PsiStats | undefined): PsiStats | undefined {
   if (psi === undefined) return undefined;
