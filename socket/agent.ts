@@ -74,7 +74,7 @@ export interface StreamRequest {
   readonly tty: boolean;
 }
 
-/** The URL at which the runtime serves the streams, and which of them it expects. */
+/** The URL at which the runtime serves the streams, and the streams that the runtime expects. */
 export interface StreamEndpoint extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
   readonly url: string;
 }
@@ -85,7 +85,10 @@ export interface PodPaths {
   readonly podLogs: string;
   /** The pod's directory below `podLogs`. It has a subdirectory for each container. */
   readonly logs: string;
-  /** The file or URL that a static pod comes from, without credentials. Undefined if the source has dropped the pod. */
+  /**
+   * The file or URL that a static pod comes from, without credentials. Undefined if the source no longer contains the
+   * pod.
+   */
   readonly manifest?: string;
 }
 
@@ -98,8 +101,8 @@ export interface AgentPort {
   /** Calls `listener` on every change until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /**
-   * Lists the runtime's objects at once. Resolves to whether the runtime has responded and the statuses that follow from
-   * its list have been published, or to false when the signal aborts.
+   * Lists the runtime's objects at once. Resolves to true once the runtime has responded and the resulting statuses
+   * have been published, otherwise to false, also when the signal aborts.
    */
   confirmPods(signal: AbortSignal): Promise<boolean>;
   /** The events of the last hour, with the latest occurrence last. */

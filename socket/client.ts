@@ -77,7 +77,7 @@ async function sendRequest(
 /** The agent's process exists but sends nothing. */
 class IdleTimeout extends Error {}
 
-/** Converts a connection error to a failure. Without a timeout the cause is that the agent has exited. */
+/** Converts a connection error to a failure. Any error other than a timeout means that the agent has exited. */
 async function connectionFailure(
   { path, processAt, silentMs = IDLE_TIMEOUT_MS }: AgentAddress,
   cause: unknown,
@@ -106,7 +106,7 @@ async function readText(place: AgentAddress, response: IncomingMessage): Promise
   return text;
 }
 
-/** Defaults cover the reasons of other versions of the agent that this version does not have. */
+/** The defaults apply to reasons that this version does not have but other versions of the agent use. */
 const statusShape = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),

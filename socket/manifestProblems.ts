@@ -41,8 +41,8 @@ function concernsPod(name: string, { node, namespace }: LookupScope, problem: Pr
 }
 
 /**
- * Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, even if the file's name
- * contains line breaks.
+ * Returns `FILE: FIELD: MESSAGE` and the condition under which the manifest will be used, on one line, even if the
+ * file's name contains line breaks.
  */
 export const problemSentence = ({ file, path, message, until }: Problem): string => {
   const field = path === '' ? '' : `${path}: `;

@@ -48,7 +48,10 @@ export function checkSocketPath(path: string): void {
   throw new NodeFailure('SocketPathTooLong', message);
 }
 
-/** Whether a process accepts connections on the socket. Rejects with errors such as EACCES that leave this open. */
+/**
+ * Whether a process accepts connections on the socket. Rejects with errors such as EACCES, which do not reveal whether
+ * a process listens.
+ */
 export function isListening(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
@@ -63,7 +66,7 @@ export function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Removes a socket that no process listens on. Other files stay. */
+/** Removes a socket that no process listens on. Leaves other files in place. */
 export async function removeStaleSocket(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats?.isSocket() && !(await isListening(path))) await rm(path, { force: true });

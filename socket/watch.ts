@@ -3,7 +3,10 @@ import { startTimeLimit } from '../base/timeLimit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
-/** Maximum number of unread bytes of a watch client, in addition to the initial objects. */
+/**
+ * Maximum number of unread bytes of a watch client, in addition to the initial objects. A client that exceeds it is
+ * dropped.
+ */
 export const UNREAD_LIMIT = 4 * 1024 * 1024;
 
 /** Time for a dropped client to read the final ERROR event, in milliseconds. */
@@ -42,8 +45,8 @@ function drop({ response }: Client): void {
 }
 
 /**
- * Returns the watch event for a change and stores the object's JSON in `sent`. Returns undefined if the JSON has not
- * changed.
+ * Returns the watch event for a change and stores the object's JSON in `sentJson`. Returns undefined if the JSON has
+ * not changed.
  */
 function eventLine({ key, object, removed }: Change, sentJson: Map<string, string>): string | undefined {
   const before = sentJson.get(key);
