@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const MAX_BODY_LENGTH = 64 * MIB;
 /** Maximum length of a watch event, which exceeds the largest object that an API server accepts. */
 const MAX_LINE_LENGTH = 8 * MIB;
-/** Number of characters to read of an error response. */
+/** Maximum number of characters to read from an error response. */
 const MAX_ERROR_LENGTH = MIB;
 
 /** Returns the whole body. Throws if it is too long. */
@@ -43,7 +43,7 @@ const MAX_BLANK_CHARACTERS = 64 * 1024;
 /**
  * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Values are
  * spread over `turns` of the event loop, because a burst of events can arrive in one turn, and the caller handles an
- * event before it requests the next one. In simulated time there are no turns.
+ * event before it requests the next one. `turns` is undefined in simulated time.
  */
 export async function* readJsonLines(
   body: AsyncIterable<string>,

@@ -117,7 +117,7 @@ export class KubeClient {
     }
   }
 
-  /** Sends a request, retries it as often as the server requests that, and returns the last response. */
+  /** Sends a request, retries it if the server requests a retry, and returns the last response. */
   async #withRetries(request: RequestInput, options: CallOptions): Promise<ReadResponse> {
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = options;
     let remainingMs = timeoutMs;

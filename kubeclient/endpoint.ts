@@ -23,7 +23,7 @@ export interface KubeEndpoint {
   readonly serverName?: string;
   /** Whether verification of the server's certificate is disabled. */
   readonly isInsecure: boolean;
-  /** Proxy of the server, possibly with a password. Undefined for a direct connection. */
+  /** URL of the proxy for connections to the server, possibly with a password. Undefined for a direct connection. */
   readonly proxy?: URL;
   /** Headers of each request in addition to the token, e.g. for impersonation or basic authentication. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;

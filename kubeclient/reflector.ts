@@ -297,7 +297,7 @@ const isWatchListRefusal = (error: unknown): boolean =>
   error instanceof WatchEndedImmediately ||
   (error instanceof KubeError && error.code !== TOO_MANY_REQUESTS && !isVersionUnknown(error));
 
-/** Whether the server is temporarily unreachable or overloaded, so that it can continue the watch later. */
+/** Whether the server is temporarily unreachable or overloaded, in which case the watch can continue later. */
 const isTemporarilyUnavailable = (error: unknown): boolean =>
   error instanceof KubeError
     ? error.code === TOO_MANY_REQUESTS

@@ -1,12 +1,15 @@
-/** The requests of clients as client-go counts them (`rest/request.go` and `rest/with_retry.go`). No method may throw. */
+/**
+ * Observes the requests of clients with the meaning that client-go gives to its metrics (`rest/request.go` and
+ * `rest/with_retry.go`). No method may throw.
+ */
 export interface RequestObserver {
-  /** A request had its turn at the rate limit of its client, or its caller stopped waiting for that. */
+  /** A request has passed its client's rate limit after `ms` milliseconds, or its caller has stopped waiting for it. */
   throttled(method: string, ms: number): void;
-  /** A request was sent once, as each try and each watch is. The code is missing if there was no response. */
+  /** A request was sent. Called for each attempt and each watch. The code is undefined if there was no response. */
   attempted(attempt: RequestAttempt): void;
   /** The last response to a request other than a watch was read completely. */
   received(method: string, bytes: number): void;
-  /** A request other than a watch is over, with all its tries, waits and the reading of its response. */
+  /** A request other than a watch has completed. `ms` includes all attempts, delays and the reading of the response. */
   completed(method: string, ms: number): void;
 }
 

@@ -29,7 +29,7 @@ const listSchema = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string() }),
   items: z.array(z.unknown()),
 });
-/** Type of a list's item, which may be omitted because the list has it. */
+/** Type of a list's item, which a server may omit because the list states it. */
 const typeSchema = z.looseObject({ apiVersion: z.optional(z.string()), kind: z.optional(z.string()) });
 const namedSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.optional(z.string()), name: z.optional(z.string()) }),

@@ -25,17 +25,17 @@ type FullRequest = Omit<KubeRequest, 'headers'> & {
 };
 
 /**
- * The server did not process the request (GOAWAY or REFUSED_STREAM), so that even a request that is not idempotent can
- * be sent again.
+ * The server did not process the request (GOAWAY or REFUSED_STREAM), so even a request that is not idempotent can be
+ * sent again.
  */
 export class RequestNotProcessed extends Error {}
 
 /** Silence after which a ping is sent, and the timeout of the ping, as in client-go. */
 const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
-/** Time in which the server must close an idle connection after GOAWAY. Then the client closes it. */
+/** Time in which the server must close an idle connection after GOAWAY. After this time, the client closes it. */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Assumed number of streams until the server sends its settings, which is the default of a kube-apiserver. */
+/** Number of streams to assume until the server sends its settings. This is a kube-apiserver's default. */
 const DEFAULT_MAX_STREAMS = 100;
 
 export class Connection {

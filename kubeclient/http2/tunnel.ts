@@ -61,7 +61,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
   });
 }
 
-/** Reads the proxy's response without consuming bytes of the server that follow it. */
+/** Reads the proxy's response without consuming the bytes from the target that follow it. */
 class ProxyReader {
   readonly #socket: Socket;
 
