@@ -1,4 +1,4 @@
-/** Compares the output of a replay with the recorded output. Both are read in the order in which they happened. */
+/** Compares the output of a replay with the recorded output. Both are compared in chronological order. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { StateChange } from '../actors/status/sinceMap.ts';

@@ -6,8 +6,8 @@ import type { Deflate } from './member.ts';
 export const COMPRESSION_LEVEL = 3;
 
 /**
- * Reduces zlib's memory from 256 KiB to 48 KiB per thread. A member is hardly larger than this window, so that the
- * ratio stays about the same.
+ * Reduces zlib's memory from 256 KiB to 48 KiB per thread. A member is hardly larger than this window, so the
+ * compression ratio stays about the same.
  */
 const SMALL_WINDOW = { windowBits: 13, memLevel: 5 };
 

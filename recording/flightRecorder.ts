@@ -32,11 +32,13 @@ export interface FlightRecorderOptions extends RingOptions {
 type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'unpublishedUids'>;
 
 interface RecorderProgress {
-  /** Number of lines recorded since the start, and of compressed bytes written. */
+  /** Number of lines recorded since the start. */
   readonly lines: number;
+  /** Number of compressed bytes written since the start. */
   readonly bytes: number;
-  /** Number of characters that wait to be written, and of lines lost since the last successful write. */
+  /** Number of characters that wait to be written. */
   readonly pending: number;
+  /** Number of lines lost since the last successful write. */
   readonly missed: number;
   /** Whether the last write failed. */
   readonly isFailing: boolean;
@@ -65,7 +67,10 @@ export interface FlightRecorder {
 const FLUSH_INTERVAL_MS = 1_000;
 /** Number of pending characters that triggers a write at once. */
 const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
-/** Maximum number of pending characters. The longest line does not count, because a manifest alone can be this long. */
+/**
+ * Maximum number of pending characters, beyond which the pending lines are dropped. The longest line does not count,
+ * because a manifest alone can be this long.
+ */
 const MAX_PENDING_LENGTH = 2 ** 21;
 /**
  * Number of entries after which another keyframe is written. The lines since the previous keyframe must also be at
@@ -96,7 +101,7 @@ class Recorder implements FlightRecorder {
   /** Number of members written. */
   #writtenMembers = 0;
   #totals = { lines: 0, bytes: 0 };
-  /** Whether lines have been lost, so that what follows cannot be replayed without another keyframe. */
+  /** Whether lines have been lost, in which case the following lines cannot be replayed without another keyframe. */
   #needsKeyframe = false;
   #isFailing = false;
   /** Monotonic time at which the last successful write started. Everything recorded before that is on disk. */

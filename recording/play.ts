@@ -158,11 +158,11 @@ async function enterOrThrow(enter: Replay['enter'], line: EntryLine): Promise<bo
   }
 }
 
-/** Wraps any error of the machines, which may receive inputs that they could never receive live. */
+/** Wraps an error that a machine throws during a replay, which may send inputs that a live node never sends. */
 const replayError = (at: number, cause: unknown): RecordingError =>
   new RecordingError(`${new Date(at).toISOString()}: it cannot be replayed: ${messageOf(cause)}`, { cause });
 
-/** The numbers of compared lines, and the first mismatch if there is one. */
+/** The numbers of compared lines by kind, and the first mismatch if there is one. */
 export interface CheckResult {
   readonly entries: number;
   readonly states: number;

@@ -26,7 +26,7 @@ interface OpenOptions {
   readonly expand?: Expand | undefined;
 }
 
-/** The members of a file. `identity` changes if another file takes the path. */
+/** The members of a file. `identity` changes if a different file is created at the path. */
 interface ParsedFile {
   readonly identity: string;
   readonly members: readonly Member[];
@@ -94,7 +94,7 @@ export class RecordingFile {
   }
 }
 
-/** Maximum size of a decompressed member, in bytes. A keyframe of the largest node is a tenth of it. */
+/** Maximum size of a decompressed member, in bytes. The keyframe of the largest node has a tenth of this size. */
 const MAX_EXPANDED_BYTES = 2 ** 28;
 
 const expandInThreadPool: Expand = promisify<Buffer, ZlibOptions, Buffer>(gunzip);

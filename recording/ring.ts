@@ -12,7 +12,7 @@ export interface RingOptions {
   readonly sizeBytes: number;
 }
 
-/** Number of files in a full ring. Each file has this fraction of the total size. */
+/** Number of files in a full ring. Each file has a corresponding fraction of the total size. */
 const FILE_COUNT = 8;
 const NAME_PATTERN = /^(\d{8,12})\.jsonl\.gz$/;
 const NUMBER_DIGITS = 8;

@@ -67,7 +67,10 @@ class StoryFormatter {
     return formatted === undefined ? undefined : withTimestamp(line.at, formatted);
   }
 
-  /** The lines that follow are skipped up to the next segment header that this version can read. */
+  /**
+   * Formats a segment header of another version. The lines after it are skipped up to the next header that this version
+   * can read.
+   */
   #formatForeignHeader(began: ForeignBegan): string | undefined {
     const isNew = !this.#isForeign || this.#life !== began.life;
     this.#isForeign = true;

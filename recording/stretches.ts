@@ -115,7 +115,8 @@ async function readHeader(file: RecordingFile, member: Member): Promise<Began | 
 }
 
 /**
- * Returns undefined if the member is damaged and the last one of a file or segment, because its write was interrupted.
+ * Returns the lines of a member. Returns undefined if the member is damaged and is the last one of a file or segment,
+ * because its write was probably interrupted.
  */
 export async function linesIn(file: RecordingFile, member: Member): Promise<readonly string[] | undefined> {
   try {
