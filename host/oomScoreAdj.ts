@@ -1,4 +1,4 @@
-/** The OOM score adjustment of this process. */
+/** Sets the OOM score adjustment of this process. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { messageOf } from '../base/failure.ts';
 

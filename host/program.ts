@@ -12,8 +12,8 @@ const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/
 const INHERITED_VARIABLES = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
 
 /**
- * Returns the environment for child processes, without variables of npm, of a service manager's sockets and of the
- * shell.
+ * Returns the environment for child processes, without the variables that npm, the shell and a service manager's socket
+ * activation set.
  */
 export function programEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
@@ -44,11 +44,11 @@ export async function firstExecutable(files: readonly string[]): Promise<string 
   return undefined;
 }
 
-/** File descriptor at which a program finds the descriptor in `passedFd`, the first after the standard streams. */
+/** File descriptor under which a program inherits `passedFd`. It is the first one after the standard streams. */
 export const PASSED_FD = 3;
 
 interface ProgramOptions {
-  /** Kills the program. The call then rejects with the signal's reason. */
+  /** Aborting it kills the program, and the call rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Timeout in milliseconds, after which the program is killed. */
   readonly timeoutMs: number;
@@ -98,7 +98,10 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Maximum size of the recorded standard error in bytes. There may be a line for each of a million files. */
+/**
+ * Maximum size of the recorded standard error in bytes. Longer output is cut, because a program may print a line for
+ * each of a million files.
+ */
 const MAX_STDERR_BYTES = 64 * 1024;
 /**
  * Time that output may take to arrive after the program has exited (`WaitDelay` of Go's `os/exec`), in milliseconds.
@@ -112,8 +115,8 @@ export const countRunningPrograms = (): number => runningCount;
 
 /**
  * Runs a program and returns its standard output. If it fails, rejects with a `ProgramFailure` whose message is its
- * standard error or, if that is empty, its exit status. The program gets its own session, because Ctrl-C in a terminal
- * is for this process to handle and would interrupt the program.
+ * standard error or, if that is empty, its exit status. The program runs in its own session, because Ctrl-C in the
+ * terminal would otherwise interrupt it as well as this process, which handles Ctrl-C itself.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
   const { signal, timeoutMs, input, onExit, maxOutputBytes } = options;

@@ -5,7 +5,7 @@ import { startTimeLimit } from '../base/timeLimit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {
-  /** Kills the program. */
+  /** Aborting it kills the program. */
   readonly signal: AbortSignal;
   /** Timeout in milliseconds, after which the program is killed and the output ends. */
   readonly timeoutMs: number;

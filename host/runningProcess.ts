@@ -5,7 +5,7 @@ import { orElse } from './files/fileErrors.ts';
 /** A process, which its start time distinguishes from later processes with the same PID. */
 export interface RunningProcess {
   readonly pid: number;
-  /** Clock ticks since boot. */
+  /** Start time in clock ticks since boot. */
   readonly startedAt: string;
 }
 
@@ -40,7 +40,7 @@ export const mayRun = (running: RunningProcess): Promise<boolean> => isRunning(r
 /** Number of concurrent reads, because a host may have more processes than this process may open files. */
 const PARALLEL_READS = 4;
 
-/** Calls `look` for every process of the host and returns the defined results. */
+/** Calls `read` for every process of the host and returns the results that are not undefined. */
 export async function mapProcesses<T>(read: (pid: number) => Promise<T | undefined>, proc = '/proc'): Promise<T[]> {
   const names = await readdir(proc).catch(orElse([]));
   const pids = names.filter((name) => /^[1-9]\d*$/.test(name)).values();

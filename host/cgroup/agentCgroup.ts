@@ -1,4 +1,4 @@
-/** The cgroup of this process. */
+/** Determines and changes the cgroup of this process. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
@@ -9,7 +9,7 @@ import type { Hierarchy } from './hierarchies.ts';
 /**
  * Returns the path of the agent's cgroup relative to the root of the hierarchy, from the contents of
  * `/proc/self/cgroup` (`getContainer` in `pkg/kubelet/cm/container_manager_linux.go`). Empty for the root. Undefined on
- * cgroup v1 if cpu and memory have different cgroups, because then no cgroup has the agent's usage.
+ * cgroup v1 if cpu and memory have different cgroups, because then no single cgroup accounts for the agent's usage.
  */
 export function parseAgentCgroup(contents: string): string | undefined {
   const paths = new Map<string, string>();

@@ -1,6 +1,7 @@
 /**
- * Access to the kernel's cgroup files. Reads, and writes that only store a name or a number, are synchronous, because
- * they are faster than a thread pool. Operations that move memory, terminate processes or walk a tree are asynchronous.
+ * Accesses the kernel's cgroup files. Reads, and writes that only store a name or a number, are synchronous, because
+ * they are faster than a round trip to a thread pool. Operations that move memory, terminate processes or walk a tree
+ * are asynchronous.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, writeFile } from 'node:fs/promises';
@@ -52,7 +53,7 @@ export const hostCgroupfs: Cgroupfs = {
 function killProcesses(directory: string): number[] {
   const processes = readProcesses(directory);
   for (const pid of processes) {
-    // If this fails, the process has exited or cannot be killed, which the next read shows.
+    // If this fails, the process has exited or cannot be killed, which the next read of the file reveals.
     attempt(() => process.kill(pid, 'SIGKILL'));
   }
   // On v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not exist:
@@ -65,7 +66,8 @@ function killProcesses(directory: string): number[] {
 
 function readProcesses(directory: string): number[] {
   const lines = undefinedIfUnreadable(() => readFileSync(join(directory, 'cgroup.procs'), 'utf8'))?.split('\n') ?? [];
-  // A process in a different PID namespace is listed as 0, which as a target would mean this process and its group.
+  // A process in a different PID namespace is listed as 0, and a signal to PID 0 would reach this process and its
+  // group.
   return lines.map(Number).filter((pid) => pid > 1 && pid !== process.pid);
 }
 

@@ -7,7 +7,7 @@ import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
  */
 export interface Cgroups {
   /**
-   * Creates the cgroups above those of the pods with their limits, and retries missing limits of pods. While pods of
+   * Creates the parents of the pods' cgroups with their limits, and retries the missing limits of pods. While pods of
    * other agents are in the tree, shared cgroups are not changed. Fails with `FailedNodeAllocatableEnforcement`.
    * Idempotent.
    */

@@ -37,7 +37,7 @@ export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => 
   );
 }
 
-/** Enables controllers for the children of a v2 cgroup, which first requires them in its parents. */
+/** Enables controllers for the children of a v2 cgroup. This requires that its parents enable the controllers first. */
 async function enableControllers(
   cgroupfs: Cgroupfs,
   hierarchy: Hierarchy,
@@ -108,7 +108,7 @@ async function forEachFile(
 const filePath = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
   join(hierarchyOf(hierarchies, controller)?.root ?? '', path, file);
 
-/** Parses a limit. No limit is Infinity. */
+/** Parses a limit. Returns Infinity if there is no limit. */
 function parseLimit(contents: string): number {
   const [limit = ''] = contents.trim().split(' ');
   return limit === 'max' || limit === '-1' ? Number.POSITIVE_INFINITY : Number(limit);

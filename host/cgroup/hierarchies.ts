@@ -1,4 +1,4 @@
-/** The mounted cgroup hierarchies: one per controller on v1, a single one on v2, or both at once. */
+/** Reads the mounted cgroup hierarchies: one per controller on v1, a single one on v2, or both. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -28,7 +28,7 @@ export async function readHierarchies(): Promise<readonly Hierarchy[]> {
  */
 const MOUNTINFO_LINE = /^(?:\S+ ){4}(\S+) .*? - (cgroup2?) \S+ (\S+)/;
 
-/** Parses the hierarchies in a `mountinfo` file. If a hierarchy is mounted twice, the shorter path applies. */
+/** Parses the hierarchies in a `mountinfo` file. If a hierarchy is mounted twice, the shorter path is used. */
 export function parseHierarchies(mountinfo: string): Hierarchy[] {
   const hierarchies = new Map<string, Hierarchy>();
   for (const line of mountinfo.split('\n')) {

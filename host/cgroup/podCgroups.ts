@@ -1,4 +1,4 @@
-/** The cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
+/** Manages the cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { settleAll } from '../../base/settleAll.ts';
@@ -82,7 +82,8 @@ export class PodCgroups implements Cgroups {
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
       await this.#enforceAllPodsLimit();
-      // Without known pods, keep the current CPU shares of the class, which include pods that are not known yet.
+      // While no pods are recorded, do not change the CPU shares of the class, because the current value may account
+      // for pods of an earlier run that are recorded later.
       const updateShares = this.#podSpecs.size > 0 ? this.#share() : Promise.resolve();
       const retries = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
         this.#track(pod.metadata.uid, this.#createPodCgroup(pod)),
@@ -164,7 +165,8 @@ export class PodCgroups implements Cgroups {
       }
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait }).catch(
         (error) => {
-          // If the host forbids creating cgroups, existing ones remain. Otherwise it may be read-only only temporarily.
+          // If the host forbids creating cgroups, existing ones remain. Otherwise cgroupfs may be read-only only
+          // temporarily.
           if (this.#forbiddenMessage === undefined || !isForbidden(error)) throw error;
         },
       );
@@ -241,7 +243,7 @@ export class PodCgroups implements Cgroups {
     await this.#share();
   }
 
-  /** Must be called after `checkSharing`. */
+  /** Sets the CPU shares of the burstable class. Must be called after `checkSharing`. */
   readonly #share = coalesceCalls(async (): Promise<void> => {
     const burstable = [...ALL_PODS, 'burstable'];
     if (!this.#shared.mayChange(this.#tree.toCgroup(burstable).path)) return;

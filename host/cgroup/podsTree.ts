@@ -1,4 +1,4 @@
-/** The node's cgroup tree, addressed by names. With systemd, the cgroups are also slices. */
+/** Addresses the cgroups of the node's tree by their names. With systemd, the cgroups are also slices. */
 
 import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';

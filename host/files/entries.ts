@@ -11,7 +11,10 @@ export interface Entry {
   readonly isDirectory: boolean;
 }
 
-/** Yields the entries of an open directory in small batches, regardless of their number. */
+/**
+ * Yields the entries of an open directory. Reads them in small batches, because a directory may have any number of
+ * entries.
+ */
 export async function* readEntries(fd: number): AsyncGenerator<Entry> {
   // Safe casts, because Node.js supports this encoding and then returns names as buffers, although its types do not say
   // so.

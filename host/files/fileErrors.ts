@@ -14,7 +14,7 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || isTooLong(error);
 }
 
-/** Whether a name in a path is too long for the file system, so that nothing can be created there. */
+/** Whether a name in a path is too long for the file system, in which case nothing can be created there. */
 export const isTooLong = (error: unknown): boolean => errorCode(error) === 'ENAMETOOLONG';
 
 /**
@@ -24,14 +24,14 @@ export const isTooLong = (error: unknown): boolean => errorCode(error) === 'ENAM
 export const isOutOfDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
 /**
- * Error codes of a temporary shortage on the host. EIO is not included, because a damaged sector stays damaged and
- * affects only one file.
+ * Error codes that mean a temporary shortage of resources on the host. EIO is not included, because a damaged sector
+ * stays damaged and affects only one file.
  */
 const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EINTR']);
 
 /**
- * Whether the host rejected a call because of a temporary shortage. The error says nothing about the file or program,
- * so the call should be retried.
+ * Whether the host rejected a call because of a temporary shortage of resources. The error says nothing about the file
+ * or program, so the call should be retried.
  */
 export const isHostRefusal = (error: unknown): boolean => HOST_REFUSALS.has(errorCode(error) ?? '');
 
@@ -44,8 +44,8 @@ export const isDiskFault = (error: unknown): boolean =>
   (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_NUMBERS.has(error.errno));
 
 /**
- * Returns an error handler that replaces an unreadable file by `value`, but rethrows errors due to a shortage on the
- * host.
+ * Returns an error handler that replaces an unreadable file by `value`, but rethrows errors due to a shortage of
+ * resources on the host.
  */
 export const orElse =
   <T>(value: T) =>

@@ -58,8 +58,8 @@ export interface OpenFile {
 }
 
 /**
- * Kind of a change in a directory: an `entry` was created, removed or renamed, or the `content` or the mode of a file
- * has changed. Undefined if unknown.
+ * Kind of directory change: an `entry` was created, removed or renamed, or the `content` or the mode of a file has
+ * changed. Undefined if unknown.
  */
 export type DirectoryChange = 'entry' | 'content' | undefined;
 
@@ -69,14 +69,16 @@ export interface DirectoryWatcher {
 
 export interface WriteOptions {
   readonly mode?: number;
-  /** Whether the contents are durable when the call returns. */
+  /** Whether to make the contents durable before the call returns. */
   readonly flush?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** The part of `node:fs` that the node uses. Modes, flags and options have the same meaning. */
 export interface FileSystem {
-  /** Number of concurrent calls, shared by all callers. A call that hangs blocks one of the threads. */
+  /**
+   * Number of threads, which limits the concurrent calls of all callers together. A call that hangs blocks one thread.
+   */
   readonly threads: number;
   chmod(path: string, mode: number): Promise<void>;
   /** Changes the owner and the group of a file or link. -1 leaves the value unchanged. */

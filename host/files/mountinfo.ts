@@ -4,13 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { isMissing } from './fileErrors.ts';
 import type { MountPoint } from './mountPoint.ts';
 
-/** The read that was started last, and the pending one that is shared by all callers in the meantime. */
+/** The read that was started last. */
 let currentRead: Promise<unknown> = Promise.resolve();
+/** The next read, which starts after `currentRead`. All callers share it until then. */
 let pendingRead: Promise<readonly MountPoint[]> | undefined;
 
 /**
- * Reads all mount points in the order of their creation, not earlier than at the call. The kernel's list has several
- * lines per pod, so concurrent callers share a read.
+ * Returns all mount points in the order of their creation. The list is read after the call, so it is never outdated. It
+ * has several lines per pod, so concurrent callers share a read.
  */
 export async function readMountPoints(signal: AbortSignal): Promise<readonly MountPoint[]> {
   signal.throwIfAborted();

@@ -73,7 +73,9 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
   return true;
 }
 
-/** Ignores that the path does not exist. `ENOTDIR` is an error, because it means that something else exists. */
+/**
+ * Ignores the error that the path does not exist. `ENOTDIR` is an error, because it means that something else exists.
+ */
 function ignoreAbsent(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }

@@ -60,7 +60,7 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** Resolves the symbolic links of a path and returns its names relative to the root. The last ones may not exist. */
+/** Resolves the symbolic links of a path and returns its names relative to the root. The last names need not exist. */
 async function resolveNames(root: string, subPath: string): Promise<string[]> {
   const names = subPath.split('/').filter((name) => name !== '' && name !== '.');
   for (let existingCount = names.length; ; existingCount -= 1) {

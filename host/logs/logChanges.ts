@@ -3,7 +3,7 @@ import { hostFiles } from '../files/fileSystem.ts';
 /** Waits for a number of milliseconds or until the signal aborts. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
-/** Interval of polling in milliseconds. Polling is required where file changes are not reported. */
+/** Polling interval in milliseconds. Polling is required where file changes are not reported. */
 const POLL_INTERVAL_MS = 1_000;
 
 /** Wakes the reader that follows a log, on every change in the log's directory and once a second. */

@@ -23,9 +23,11 @@ export class LogText {
   #output: Buffer[] = [];
   /** Number of complete lines still to be skipped. */
   #linesToSkip = 0;
-  /** State of the current line: whether it is written, is partial, and has ended with a line break. */
+  /** Whether the current line is included in the output. */
   #isWritten = false;
+  /** Whether the current line continues in the next one. */
   #isPartial = false;
+  /** Whether the current line has ended with a line break. */
   #hasEnded = true;
   /** Whether the next output starts a line. */
   #isAtLineStart = true;
@@ -67,7 +69,7 @@ export class LogText {
     return this.#remainingBytes <= 0;
   }
 
-  /** Returns the first line that is not in the log format, unless a valid line precedes or follows. */
+  /** Returns the first line that is not in the log format, unless a valid line precedes or follows it. */
   invalidLine(): Buffer | undefined {
     return this.#hasValidLine ? undefined : this.#firstInvalidLine;
   }

@@ -38,8 +38,8 @@ export interface LogDirectory {
   readonly path: string;
   open(): Promise<OpenLog>;
   /**
-   * Opens rotated files that are not in `known`, the oldest first, and then the current file. Files that do not exist
-   * are omitted.
+   * Opens the rotated files that are not in `knownNames`, the oldest first, and then the current file. Files that do
+   * not exist are omitted.
    */
   openNewFiles(knownNames: ReadonlySet<string>): Promise<OpenLog>;
   /** Whether a file is still the one that is being written. */

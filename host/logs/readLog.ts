@@ -97,7 +97,8 @@ class LogReader {
     yield* this.#readRotated(start);
     if (start?.file === this.#openLog.files.length - 1) this.#position = start.from;
     if (await isCompressed(current.handle)) yield* this.#readCompressedCurrent(current);
-    // Data that is written from now on is not included without `follow`, because a fast writer would prevent the end.
+    // Without `follow`, data that is written from now on is not included, because with a fast writer the read would
+    // never end.
     yield* this.#readCurrent(current, follow ? Infinity : (await current.handle.stat()).size);
     this.#assertLogFormat();
     if (follow && !this.#isDone()) yield* this.#followLog(current, follow);
@@ -116,7 +117,7 @@ class LogReader {
     }
   }
 
-  /** Reads a file to its end, after which no line continues. */
+  /** Reads a file to its end. An incomplete last line does not continue in the next file. */
   async *#readWholeFile(file: LogFile, from = 0): AsyncGenerator<Buffer> {
     yield* this.#emitBlocks(file, this.#readContents(file, from));
     yield* this.#finishFile();
@@ -140,7 +141,7 @@ class LogReader {
     this.#position = (await file.handle.stat()).size;
   }
 
-  /** Reads what has been added to the current file since the last read. */
+  /** Reads the data that has been added to the current file since the last read. */
   async *#readCurrent(file: LogFile, to = Infinity): AsyncGenerator<Buffer> {
     // The file has been truncated.
     if ((await file.handle.stat()).size < this.#position) this.#position = 0;
@@ -183,7 +184,7 @@ class LogReader {
     };
     try {
       while (!this.#isDone()) {
-        // Output from before the end has been written by now.
+        // If the run has ended, its output has been written completely, so this is the last pass.
         const isLastPass = hasEnded;
         yield* this.#readCurrent(current);
         const openNext = await this.#openNext(current);

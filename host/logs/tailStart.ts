@@ -31,7 +31,7 @@ interface TailOptions {
 
 /**
  * Returns the start of the last `lineCount` complete lines. Partial lines that belong together count as one, and an
- * incomplete last line does not count. Searches at most `maxBytes` of text, so that the first line may be cut.
+ * incomplete last line does not count. Searches at most `maxBytes` of text, so the first line may be cut.
  */
 export async function findTailStart(
   files: readonly LogFile[],
@@ -78,7 +78,7 @@ async function countCompressedLines(
       for (const { bytes, isStart } of splitter.parts(block)) if (isStart && completesLine(bytes)) count += 1;
     }
   } catch (error) {
-    // The lines before the damage count. Reading the file reports the damage.
+    // The lines before the damaged part count. The damage is reported when the file is read.
     if (!isDamagedFile(error)) throw error;
   }
   return { count, length };
@@ -99,8 +99,7 @@ async function findLastLines(handle: Handle, maxLines: number, maxBytes: number)
   const { size } = await handle.stat();
   let [from, count, isFirst] = [size, 0, true];
   /**
-   * Handles a line start and returns whether enough lines have been found, in which case this line belongs to the ones
-   * before.
+   * Handles a line start and returns whether enough lines have been found, in which case this line is not one of them.
    */
   const visitLineStart = (start: number, line: Buffer): boolean => {
     const isCompleteLine = !isFirst && completesLine(line);

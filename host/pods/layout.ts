@@ -1,4 +1,4 @@
-/** Paths of the files of pods. Names that could lead out of a directory are rejected. */
+/** Builds the paths of pods' files. Rejects names that could lead out of a directory. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { type FileSystem, hostFiles } from '../files/fileSystem.ts';

@@ -1,4 +1,4 @@
-/** Symbolic links to container logs for log collectors (C23). */
+/** Creates and removes the symbolic links through which log collectors read container logs (C23). */
 import path from 'node:path';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';

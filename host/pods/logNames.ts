@@ -1,4 +1,4 @@
-/** Names of the files of a container's log: `3.log` and its rotated files. */
+/** Parses the file names of a container's log, i.e. `3.log` and its rotated files. */
 
 const COMPRESSED = '.gz';
 const INCOMPLETE = '.tmp';

@@ -13,7 +13,7 @@ export interface LogToRotate {
   readonly maxFiles: number;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Makes the runtime open the log's path again. */
+  /** Tells the runtime to reopen the log's path. */
   readonly reopen: () => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,7 @@ export interface LogToRotate {
  */
 export async function rotateIfNeeded(log: LogToRotate): Promise<void> {
   const size = await readSize(log);
-  // After a rotation that was interrupted after the rename, the runtime still writes to the rotated file.
+  // If an earlier rotation was interrupted after the rename, the runtime still writes to the rotated file.
   if (size === undefined && (await listRotated(log)).files.length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
   const { files, unused } = await listRotated(log);

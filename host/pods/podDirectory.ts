@@ -1,4 +1,4 @@
-/** Directories of a pod, which are created before everything else of the pod and removed after it. */
+/** Creates the directories of a pod before everything else of the pod, and removes them last. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';

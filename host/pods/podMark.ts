@@ -34,7 +34,7 @@ export type DirectoryOwner =
   | { readonly kind: 'missing' }
   /**
    * `pod` and `runtime` are those in the mark. `pod` is undefined if the mark is truncated. `isTaken` means that the
-   * pod was taken over, together with its containers at the runtime.
+   * pod was taken over, together with its containers in the runtime.
    */
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /**
@@ -132,8 +132,8 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
 }
 
 /**
- * Classifies a mark of which a power failure may have left only the start. Returns `ours` if it still identifies this
- * agent, or `anyone's` if it could be from this agent.
+ * Classifies a mark that a power failure may have truncated. Returns `ours` if it still identifies this agent, or
+ * `anyone's` if it could be from this agent.
  */
 function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
   const [agentPart, markStart] = [

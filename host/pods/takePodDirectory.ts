@@ -20,8 +20,8 @@ export const requirePodDirectoryOwner = (layout: Layout, maker: Maker, uid: stri
   requireOwner(layout.files, layout.podDir(uid), maker);
 
 /**
- * Whether this agent created the log directory of a pod, because several agents may share its parent. Throws if it is
- * temporarily unreadable.
+ * Whether this agent created the log directory of a pod. Several agents may share the parent of this directory. Throws
+ * if the directory is temporarily unreadable.
  */
 export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
   requireOwner(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
@@ -29,8 +29,7 @@ export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
 /**
  * Ensures that the directory of a pod has the mark of this agent, before anything else of the pod is created. If the
  * pod runs here, an unmarked directory and its logs are adopted, and the function returns the reason why the directory
- * did not belong to this agent. Fails if the directory or that of the logs belongs to a different agent or is not a
- * directory. Idempotent.
+ * did not belong to this agent. Fails if either path belongs to a different agent or is not a directory. Idempotent.
  */
 export async function claimPodDirectory(
   target: ClaimInput & { readonly runsHere?: boolean },

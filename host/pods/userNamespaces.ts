@@ -1,6 +1,6 @@
 /**
- * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory like by
- * a kubelet.
+ * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory, as a
+ * kubelet does.
  */
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -9,7 +9,7 @@ import { isMissing } from '../files/fileErrors.ts';
 import type { Layout } from './layout.ts';
 import { listPodDirectories } from './podDirectory.ts';
 
-/** Host user and group IDs that are mapped to the IDs of a pod, from 0 on. */
+/** Range of host user and group IDs to which the IDs of a pod, starting at 0, are mapped. */
 interface IdRange {
   readonly hostId: number;
   readonly length: number;
@@ -29,7 +29,8 @@ const mappingsSchema = z.object({ uidMappings: z.tuple([mappingSchema]), gidMapp
 
 /**
  * Returns the number of ranges that pods can have. All 32-bit IDs are used except for the first range, which belongs to
- * the host, as by a kubelet without a user `kubelet` (`getKubeletMappings` in `pkg/kubelet/kubelet_pods.go`).
+ * the host, as in a kubelet on a host without the user `kubelet` (`getKubeletMappings` in
+ * `pkg/kubelet/kubelet_pods.go`).
  */
 export const countIdRanges = (idsPerPod = IDS_PER_POD): number => Math.floor(2 ** 32 / idsPerPod) - 1;
 
@@ -87,7 +88,7 @@ async function readRange(layout: Layout, uid: string): Promise<IdRange | undefin
   const recordPath = path.join(layout.podDir(uid), FILE_NAME);
   const contents = await layout.files.readFile(recordPath).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    // Add the path, because errors of reading, e.g. from a directory, do not contain it.
+    // Add the path, because read errors such as EISDIR do not contain it.
     throw new NodeFailure('FailedCreatePodSandBox', `${recordPath}: ${messageOf(error)}`, { cause: error });
   });
   if (contents === undefined) return undefined;

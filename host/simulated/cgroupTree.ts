@@ -1,4 +1,4 @@
-/** Simulation of the kernel's cgroups in memory: directories, their files, and errors. */
+/** Simulates the kernel's cgroups in memory: directories, their files, and errors. */
 import { basename, dirname, join } from 'node:path';
 import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
 import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';

@@ -9,15 +9,15 @@ import type { Gate } from './gate.ts';
 type SimulatedCgroupsParts = Omit<PodCgroupsParts, 'cgroupfs' | 'hierarchies' | 'systemd'>;
 
 /**
- * Returns the cgroups of one agent, which survive the agent. All asynchronous operations pass the gate. Synchronous
- * reads do not.
+ * Returns the cgroups of one agent, which survive the agent. All asynchronous operations go through the gate.
+ * Synchronous reads do not.
  */
 export function simulatedCgroups(tree: CgroupTree, gate: Gate, parts: SimulatedCgroupsParts): Cgroups {
   return new PodCgroups({
     ...parts,
     hierarchies: tree.hierarchies,
     cgroupfs: gatedCgroupfs(tree, gate),
-    // Systemd's slices are the cgroups that are created directly.
+    // The simulated systemd changes nothing, because the agent itself creates the cgroup of each slice.
     systemd: (method, _, [slice = '']) => gate({ name: method, about: slice, writes: true }, () => {}),
   });
 }

@@ -1,4 +1,4 @@
-/** A disk in memory with directories, files and symbolic links, and the effects of a power failure. */
+/** Simulates a disk with directories, files and symbolic links in memory, including the effects of a power failure. */
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
 import { fileError } from './fileErrors.ts';
@@ -25,8 +25,8 @@ export class MemoryDisk {
   #usedBytes = 0;
 
   /**
-   * Creates an empty disk. `now` returns the time for modification times, in milliseconds since the epoch. `elapsed`
-   * returns the time for the journal, from a clock that is never set.
+   * Creates an empty disk. `now` returns the time for modification times, in milliseconds since the epoch.
+   * `monotonicNow` returns the time for the journal, from a clock that is never set.
    */
   constructor(now: () => number, monotonicNow = now) {
     this.#now = now;
@@ -212,7 +212,9 @@ export class MemoryDisk {
     if (mount.source === undefined) this.#releaseSpace(mount.root);
   }
 
-  /** Removes a mount that no path leads to, e.g. one that another process created in its own mount namespace. */
+  /**
+   * Removes a mount that cannot be reached by a path, e.g. one that another process created in its own mount namespace.
+   */
   detach(hidden: Mounted): void {
     if (this.#mounts.remove(hidden) && hidden.source === undefined) this.#releaseSpace(hidden.root);
   }

@@ -8,8 +8,9 @@ export interface Mounted extends MountPoint {
   readonly source?: string;
   /** Root of the mounted file system. */
   readonly root: Inode;
-  /** The covered inode and the mount that contains it. `above` is undefined for the disk itself. */
+  /** The inode that the mount covers. */
   readonly mountPoint: Inode;
+  /** The mount that contains `mountPoint`. Undefined for the disk itself. */
   readonly parent: Mounted | undefined;
 }
 

@@ -20,8 +20,8 @@ interface WalkLimits {
 const LIMITS: WalkLimits = { perTreeMs: 20_000, totalMs: 60_000 };
 
 /**
- * Measures the trees sequentially and returns the results in the same order. Trees for which no time is left have
- * failed.
+ * Measures the trees sequentially and returns the results in the same order. A tree that is not measured before the
+ * time limit counts as failed.
  */
 export async function measureDiskUsages(
   paths: readonly string[],

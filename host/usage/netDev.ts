@@ -13,13 +13,13 @@ export interface InterfaceUsage {
 }
 
 /**
- * Prefixes of interfaces that are the host ends of pod interfaces or lead nowhere (cAdvisor's
- * `libcontainer/handler.go`). The last one is that of a private containerd.
+ * Prefixes of interfaces that are the host ends of pod interfaces or not connected to a network (cAdvisor's
+ * `libcontainer/handler.go`). The last prefix is that of a private containerd's interfaces.
  */
 const IGNORED_PREFIXES = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
 /**
- * Columns for received data: bytes, packets, errors, dropped, fifo, frame, compressed, multicast. The same for sent
- * data follow.
+ * Columns for received data: bytes, packets, errors, dropped, fifo, frame, compressed, multicast. The same columns for
+ * sent data follow.
  */
 const COLUMN_COUNT = 16;
 const SENT_OFFSET = 8;

@@ -19,12 +19,15 @@ export interface CpuUsage {
   readonly usageNs?: number | undefined;
   readonly userNs?: number | undefined;
   readonly systemNs?: number | undefined;
-  /** Enforcement periods of the quota, the number of periods with throttling, and the total time of throttling. */
+  /** Number of enforcement periods of the quota. */
   readonly periods?: number | undefined;
+  /** Number of periods in which the cgroup was throttled. */
   readonly throttledPeriods?: number | undefined;
+  /** Total time for which the cgroup was throttled. */
   readonly throttledNs?: number | undefined;
-  /** On v2, the number of periods in which the usage exceeded the quota, and by how much. */
+  /** Number of periods in which the usage exceeded the quota. On v2 only. */
   readonly bursts?: number | undefined;
+  /** Total time by which the usage exceeded the quota. On v2 only. */
   readonly burstNs?: number | undefined;
   /** Undefined if there is no quota. */
   readonly quotaUs?: number | undefined;
@@ -46,7 +49,7 @@ export interface MemoryUsage {
   readonly activeFile?: number | undefined;
   readonly inactiveFile?: number | undefined;
   readonly swap?: number | undefined;
-  /** On v1 only. */
+  /** Kernel memory. On v1 only. */
   readonly kernel?: number | undefined;
   /** Number of times that the limit was reached. On v1 only. */
   readonly failcnt?: number | undefined;
@@ -102,9 +105,11 @@ export interface Pressure {
 }
 
 export interface PressureLine {
-  /** Percentage of the last 10, 60 and 300 seconds. */
+  /** Percentage of the last 10 seconds. */
   readonly avg10: number;
+  /** Percentage of the last 60 seconds. */
   readonly avg60: number;
+  /** Percentage of the last 300 seconds. */
   readonly avg300: number;
   readonly totalUs: number;
 }

@@ -20,7 +20,7 @@ interface ExistingPodCgroup {
 }
 
 interface ExistingContainerCgroup {
-  /** ID at the runtime. */
+  /** ID of the container in the runtime. */
   readonly id: string;
   readonly path: string;
 }

@@ -56,8 +56,8 @@ interface ControllerFiles {
 type LocateController = (controller: string) => ControllerFiles;
 
 /**
- * Returns a function that locates a controller's files. A controller without a v1 hierarchy is located in that of v2,
- * even if it is not available for limits there.
+ * Returns a function that locates a controller's files. A controller without a v1 hierarchy is located in the v2
+ * hierarchy, even if it is not available for limits there.
  */
 function createLocator(
   hierarchies: readonly Hierarchy[],
@@ -105,7 +105,7 @@ function readIo(locateController: LocateController): readonly DeviceUsage[] | un
 }
 
 /**
- * Reads the pressure only on hosts with v2 alone, like a kubelet (`IsPsiEnabled` in
+ * Reads the pressure only on hosts that have no v1 hierarchies, like a kubelet (`IsPsiEnabled` in
  * `pkg/kubelet/cadvisor/cadvisor_linux.go`).
  */
 function readPressure(locateController: LocateController): CgroupPressure | undefined {

@@ -1,5 +1,5 @@
 /**
- * Caches data of cgroups that rarely changes for a minute: limits, and which files exist. This saves a third of all
+ * Caches, for one minute, the cgroup data that rarely changes: limits, and which files exist. This saves a third of all
  * reads.
  */
 
@@ -57,5 +57,5 @@ export class SettingsCache {
   }
 }
 
-/** Whether an entry is fresh. An entry from the future is not, because the clock was set back. */
+/** Whether an entry is fresh. An entry whose time is in the future is not fresh, because the clock was set back. */
 const isFresh = (at: number, now: number): boolean => now >= at && now - at < MAX_AGE_MS;

@@ -8,7 +8,7 @@ export interface CgroupDirectory {
   read(file: string): string | undefined;
   /** Whether a file exists, which is cheaper than a failed read. */
   has(file: string): boolean;
-  /** Returns the contents of a file that changes only when written to. They may be a minute old. */
+  /** Returns the contents of a file that changes only when written to. The contents may be a minute old. */
   setting(file: string): string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   };
 }
 
-/** Does not exist if the kernel does not account swap. */
+/** Name of a file that does not exist if the kernel does not account swap. */
 const SWAP_LIMIT = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */
@@ -81,7 +81,10 @@ export const readPids = (directory: CgroupDirectory): PidsUsage => {
   };
 };
 
-/** Prefixes of I/O files. The first that lists devices applies, because the others belong to other I/O schedulers. */
+/**
+ * Prefixes of I/O files. The first prefix whose file lists devices is used, because the others belong to other I/O
+ * schedulers.
+ */
 const BLKIO_FILES = ['blkio.bfq.', 'blkio.', 'blkio.throttle.'].map((prefix) => [prefix, '_recursive']);
 
 export function readIoV1(blkio: CgroupDirectory): readonly DeviceUsage[] | undefined {
