@@ -1,6 +1,7 @@
 /**
- * Runs a bundle in CommonJS, and saves the code that V8 has compiled for the next start. Node's own compile cache contains only
- * the code compiled while modules load, which is little, because most functions are compiled when they are first called.
+ * Runs a CommonJS bundle, and saves the code that V8 has compiled, so that the next start can reuse it. Node's own
+ * compile cache contains only the code compiled while modules load, which is little, because most functions are
+ * compiled when they are first called.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,15 +14,15 @@ import { Script } from 'node:vm';
 /** Time after the start at which the code is saved, in milliseconds. A daemon has adopted its pods or started the first ones by then. */
 const SAVE_AFTER_MS = 10_000;
 /**
- * Number of starts that save code. The first start does not run what only a restart needs, and later ones add little. Saving
- * stops everything else for 100 ms or more.
+ * Number of starts that save code. The first start does not run the code that only a restart needs, and later starts
+ * add little. Saving blocks the process for 100 ms or more.
  */
 const MAX_SAVES = 3;
 
 /**
- * Runs the bundle in a file, which is a function as CommonJS wraps modules, in ASCII. Compiled code is saved in `directory`,
- * which may be read-only or missing. V8's flags must not change until `onSaved` is called, because V8 accepts only code that was
- * compiled under the same flags.
+ * Runs the bundle in a file, which contains a single function in ASCII, like the wrapper of a CommonJS module. Compiled
+ * code is saved in `directory`, which may be read-only or missing. V8's flags must not change until `onSaved` is
+ * called, because V8 accepts only code that was compiled under the same flags.
  */
 export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
   const text = readFileSync(file);

@@ -18,7 +18,7 @@ function write(text: string): void {
   }
 }
 
-/** Writes the output of a container. Resolves when standard output accepts more. */
+/** Writes the output of a container. Resolves when standard output accepts more data. */
 async function writeOutput(data: string | Uint8Array): Promise<void> {
   try {
     if (!writeFully(process.stdout, data)) await once(process.stdout, 'drain');

@@ -22,7 +22,7 @@ import { addStreamCommands, type StreamCommands } from './commands/stream/stream
 import { addTopCommand, type TopCommands } from './commands/top/topCommand.ts';
 import type { VersionOptions } from './commands/version.ts';
 
-/** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
+/** Implementations of the commands. Each one loads its modules when it runs, so that `get` and `explain` start fast. */
 export interface Commands extends GetCommands, PodCommands, StreamCommands, TopCommands, ImageCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
@@ -39,8 +39,8 @@ export interface Commands extends GetCommands, PodCommands, StreamCommands, TopC
 }
 
 /**
- * commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". What was given to an
- * option may be a secret: it is not repeated.
+ * Returns commander's message as one line, e.g. "statelet: unknown option '--max-pod'; did you mean --max-pods?". Omits
+ * the value of an unknown option, because it may be secret.
  */
 function oneLine(message: string): string {
   return message
@@ -51,10 +51,13 @@ function oneLine(message: string): string {
     });
 }
 
-/** commander's suggestions, which include words that have little in common with the unknown one. */
+/**
+ * Matches commander's suggestions, which are replaced because they include words that have little in common with the
+ * unknown one.
+ */
 const SUGGESTIONS = /unknown (command|option) '([^']*)'\n\(Did you mean (?:one of )?(.*)\?\)\n/;
 
-/** The flags under their names on the command line. */
+/** Returns the values of the flags, keyed by their names on the command line. */
 function givenFlags(command: Command): Record<string, string | boolean | undefined> {
   const values = command.opts<Record<string, string | boolean | undefined>>();
   return Object.fromEntries(
@@ -157,7 +160,7 @@ function addQueryCommands(program: Command, commands: Commands): void {
 
 const WITH_KUBECTL = 'in a cluster, use kubectl';
 
-/** Advice on commands that people know from kubectl and service managers, by the names of the commands. */
+/** Advice on commands that users know from kubectl and service managers, by command name. */
 const ADVICE = [
   [
     'apply create edit patch replace rollout scale set',
@@ -180,7 +183,9 @@ const ADVICE = [
   ['stop', 'use "statelet down" for the node of "statelet up"; the agent of a host is stopped by its service manager'],
 ] as const;
 
-/** Responds to commands that an agent does not have with the way to get the same result. They are hidden. */
+/**
+ * Adds hidden commands that this program does not support. Each one fails with advice on how to get the same result.
+ */
 function addHints(program: Command): void {
   for (const [names, advice] of ADVICE) {
     for (const name of names.split(' ')) {
@@ -226,7 +231,10 @@ Examples:
 "statelet help run" shows the flags of a command.
 `;
 
-/** The command line, with help, suggestions on typos, and one message on a mistake; after these it throws commander's error. */
+/**
+ * Creates the command line. It prints help, or one message per error with suggestions for typos, and then throws
+ * commander's error.
+ */
 export function createProgram(commands: Commands): Command {
   const program = new Command('statelet')
     .description('A Kubernetes node agent that you can see through.')

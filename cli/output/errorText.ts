@@ -5,7 +5,10 @@ import { RecordingError } from '../../recording/recordingError.ts';
 
 const LIMIT_ADVICE = 'raise the limit (ulimit -n)';
 
-/** The message, without an error code, of a lazy import that failed because Node.js could not open a package.json. */
+/**
+ * Matches the message of a lazy import that failed, without an error code, because Node.js could not open a
+ * package.json.
+ */
 const UNREAD_PACKAGE = /^(Cannot read package config .*: too many open files)\.$/;
 
 /** Formats an error for the user: only the message of an expected error, and the stack of a bug. */

@@ -1,5 +1,5 @@
 const NEWLINE = 10;
-/** A longer line is passed on in parts. */
+/** Maximum number of bytes to buffer. A longer line is passed on in parts. */
 const MAX_BUFFERED_BYTES = 256 * 1_024;
 
 /** Passes on only complete lines, each with a prefix, so that the output of several logs can be interleaved. */

@@ -6,8 +6,9 @@ import { guardTerminal, type Input, isForeground, openKeyboard } from './table/k
 import type { Surface } from './table/render.ts';
 import { openScreen } from './table/screen.ts';
 
-/** Minimum and maximum delay between a change and the redraw, in milliseconds. */
+/** Minimum delay between a change and the redraw, in milliseconds. */
 const MIN_DRAW_MS = 100;
+/** Maximum delay between a change and the redraw, in milliseconds. */
 const MAX_DRAW_MS = 1_000;
 
 /** The content of the screen. */
@@ -25,7 +26,7 @@ export interface ScreenOptions {
   readonly isInForeground?: () => boolean;
 }
 
-/** A terminal of unknown size reports 0 columns. */
+/** Returns the size and the colors of the terminal. A terminal of unknown size reports 0 columns and rows. */
 function surfaceOf(output: Output): Surface {
   return { width: output.columns || 80, height: output.rows || 24, colour: output.hasColors?.() ?? false };
 }
@@ -83,7 +84,9 @@ export class TerminalScreen {
     };
   }
 
-  /** Schedules a redraw that combines all changes until then. The delay grows with the number of actors to draw. */
+  /**
+   * Schedules a redraw that combines all changes up to that time. The delay grows with the number of actors to draw.
+   */
   drawSoon(actorCount = 0): void {
     const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, actorCount));
     this.#pending ??= systemClock.setTimeout(() => {

@@ -6,8 +6,9 @@ import { KINDS, parseResource, unknownKind } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
-  /** Only this container, or this volume, of the pod. */
+  /** Explains only this container of the pod. */
   readonly container?: string;
+  /** Explains only this volume of the pod. */
   readonly volume?: string;
   readonly output?: 'json';
   readonly rootDir?: string;

@@ -82,7 +82,7 @@ async function printChanges(
     listedPods.delete(uid);
     if (isListed) continue;
     const isSelected = selectPods([pod], query).length > 0;
-    // Like the watch of an API server, print a pod once more when it no longer matches the selector.
+    // Like an API server's watch, print a pod once more when it no longer matches the selector.
     if (isSelected || selected.has(uid)) await print([pod]);
     if (isSelected) selected.add(uid);
     else selected.delete(uid);

@@ -1,4 +1,4 @@
-/** `get actors`: every actor of the node and of its pods. */
+/** `get actors`: lists every actor of the node and of its pods. */
 import { systemClock } from '../../../base/clock.ts';
 import { humanDuration } from '../../../base/duration.ts';
 import { printable } from '../../../base/printable.ts';
@@ -19,7 +19,7 @@ import type { GetOptions } from './get.ts';
 import { type ActorsResponse, readActors } from './readActors.ts';
 
 export interface GetActorsOptions extends Omit<GetOptions, 'name' | 'selector' | 'fieldSelector'> {
-  /** A filter in the syntax of the page. Actors must match it and the filter arguments. */
+  /** A filter in the syntax of the inspection page. Actors must match it and the filter arguments. */
   readonly filter?: string;
 }
 
@@ -27,7 +27,7 @@ type Write = (text: string) => unknown;
 
 /** The terminal on which the list is printed. */
 interface TerminalInfo {
-  /** Columns. Undefined without a terminal. */
+  /** Width in columns. Undefined without a terminal. */
   readonly width?: number | undefined;
 }
 
@@ -158,7 +158,10 @@ function actorTable(
   };
 }
 
-/** Returns a string that differs if the actor has changed. A running probe attempt is no change, but its result is. */
+/**
+ * Returns a string that differs if the actor has changed. The start of a probe attempt is not a change, but its result
+ * is.
+ */
 function changeKey({ row: { actor } }: ListedActor): string {
   const { state, since, facts } = actor;
   const stable = stableState(actor);

@@ -19,7 +19,10 @@ export interface GetCommands {
 
 type AllOptions = GetEventsOptions & GetActorsOptions;
 
-/** The choices are for help and completion only; `readFormat` rejects a wrong value with a better message. */
+/**
+ * Creates the option. Its choices are for help and completion only, because `readFormat` rejects an invalid value with
+ * a better message.
+ */
 export function outputOption(): Option {
   const option = new Option('-o, --output <format>', 'output format');
   option.choices([...FORMATS, ...FORMATS_WITH_ARGUMENT]).argParser(String);

@@ -1,4 +1,4 @@
-/** `get events`: the events of the last hour. */
+/** `get events`: lists the events of the last hour. */
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { printable } from '../../../base/printable.ts';
@@ -82,7 +82,7 @@ async function eventPrinter(
   return objectPrinter(format, { nameOf: ({ metadata }) => `event/${metadata.name}`, table }, write);
 }
 
-/** Throws if an event was requested by name. */
+/** Returns the message for an empty list. Throws if an event was requested by name. */
 function emptyListText({ name, for: about }: GetEventsOptions): string {
   if (name !== undefined) throw new NodeFailure('NotFound', `events "${name}" not found`);
   return about === undefined ? 'No events found\n' : `No events found for ${about}\n`;

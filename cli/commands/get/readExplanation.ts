@@ -11,7 +11,10 @@ const explanationShape = z.looseObject({
   manifestWarnings: sentences,
 });
 
-/** Parses a pod's explanation for facts that its object lacks: the ends of failed containers' logs, and manifest problems. */
+/**
+ * Parses the parts of a pod's explanation that the pod object does not contain: the ends of failed containers' logs,
+ * and manifest problems.
+ */
 export function readPodExtras(response: unknown): PodExtras {
   const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(response);
   const logs = new Map(pod.children.flatMap(({ name, log }) => (log ? [[name, log] as const] : [])));

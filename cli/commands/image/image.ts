@@ -312,7 +312,7 @@ async function withArchive(
   }
 }
 
-/** Passes bytes on until there are too many of them. */
+/** Creates a stream that passes bytes through and fails after more than `limit` bytes. */
 function upTo(limit: number, label: string): Transform {
   let bytes = 0;
   return new Transform({
@@ -324,7 +324,7 @@ function upTo(limit: number, label: string): Transform {
   });
 }
 
-/** Creates a file without a name, so that its space is freed with the process, however that ends. */
+/** Creates a file without a name, so that its space is freed even if the process is killed. */
 async function unnamedFile(temporary: string): Promise<FileHandle> {
   const directory = await mkdtemp(join(temporary, 'statelet-image-'));
   try {
@@ -334,7 +334,10 @@ async function unnamedFile(temporary: string): Promise<FileHandle> {
   }
 }
 
-/** Writes to a file of `unnamedFile`. Its failure is one of the host, such as a full disk, and not one of the archive. */
+/**
+ * Creates a stream that writes to an unnamed file. Its errors are attributed to the host, e.g. a full disk, and not to
+ * the archive.
+ */
 function writerOf(
   file: FileHandle,
   { label, temporary }: { readonly label: string; readonly temporary: string },

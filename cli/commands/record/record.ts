@@ -43,7 +43,7 @@ const RECORDER_OFF_NOTE = ', all from earlier agents: the running agent does not
 
 interface RecordingBytes {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Whether the running agent does not record, so that all data is from earlier agents. */
+  /** Whether the running agent does not record, in which case all data is from earlier agents. */
   readonly isOff: boolean;
 }
 

@@ -22,12 +22,13 @@ import { tablePrinter } from '../../terminal/table/printer.ts';
 import { parseNodeArgument, parsePodName, selectedPart, terminalWidth } from '../get/explain.ts';
 
 export interface ReplayOptions {
-  /** A time, a duration from the beginning, or with a minus a duration before the end. */
+  /** A time, a duration since the start of the recording, or a negative duration before its end. */
   readonly until?: string;
   /** The node or pod whose state at that time is explained. */
   readonly explain?: string;
-  /** Explains only this container, or with `volume` this volume, of the pod. */
+  /** Explains only this container of the pod. */
   readonly container?: string;
+  /** Explains only this volume of the pod. */
   readonly volume?: string;
   readonly check?: boolean;
   readonly story?: boolean;

@@ -16,8 +16,9 @@ import type { UpParts } from './up.ts';
 
 /** Interval between checks whether the private containerd is running, in milliseconds. */
 const ALIVE_CHECK_INTERVAL_MS = 1_000;
-/** Interval between checks whether it responds, and the time without a response after which it is restarted. */
+/** Interval between checks whether the private containerd responds, in milliseconds. */
 const RESPONSE_CHECK_INTERVAL_MS = 10_000;
+/** Time without a response after which the private containerd is restarted, in milliseconds. */
 const MAX_SILENCE_MS = 60_000;
 
 /**

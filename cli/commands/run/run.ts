@@ -47,7 +47,7 @@ async function logTakeOver(config: NodeConfig, logger: Logger, stopSignal: Abort
 const hasManifests = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
   staticPodPath !== undefined || manifestUrl !== undefined;
 
-/** Throws a `ConfigError` unless the user with this ID may manage containers, cgroups and mounts. */
+/** Throws a `ConfigError` unless the user with this ID is allowed to manage containers, cgroups and mounts. */
 export function requireRoot(uid = process.getuid?.()): void {
   if (uid === undefined || uid === 0) return;
   throw new ConfigError('run needs root; without root, "statelet up" runs pods on a simulated runtime');

@@ -24,7 +24,7 @@ interface TakeOverPod extends ForeignPod {
   readonly running: number;
   readonly mounts: readonly string[];
   readonly logs: string | undefined;
-  /** Number of processes in its cgroup. */
+  /** Number of processes in the pod's cgroup. */
   readonly processes: number;
   /** Whether the pod is bound to the node at the API server. Undefined without an API server or its response. */
   readonly isBound?: boolean;

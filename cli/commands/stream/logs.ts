@@ -20,7 +20,7 @@ import { type LogsOptions, type LogsRequest, parseLogsRequest } from './logsRequ
 export interface LogsOutput {
   /** Whether to remove escape sequences other than colours. Files and pipes receive the original bytes. */
   readonly isTerminal: boolean;
-  /** Resolves when the output accepts more. */
+  /** Resolves when the output accepts more data. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   /** Prints a message of the command itself, with control characters escaped. */
   readonly printNote: (text: string) => void;

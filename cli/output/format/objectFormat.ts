@@ -14,7 +14,7 @@ export type ObjectFormat =
   | {
       readonly kind: 'text';
       readonly textOf: (value: unknown) => string | Promise<string>;
-      /** Printed before each of several objects. */
+      /** Text to print before each of several objects. */
       readonly separator: string;
     }
   | { readonly kind: 'names' }

@@ -11,7 +11,7 @@ export type PodUpdate = Omit<PodChange, 'hasFailures'>;
 
 interface ActorSummary {
   readonly name: string;
-  /** Further facts, which are appended after commas. */
+  /** Further details, appended to the sentence after commas. */
   readonly details: readonly string[];
   readonly actor: ActorNode;
 }

@@ -2,15 +2,18 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
 
-/** The states that the line "node ready" counts, as it names them. `pending` pods may still become Ready by waiting. */
+/** The pod states that the line "node ready" counts. A `pending` pod may still become Ready. */
 const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
 
 type PodState = (typeof STATES)[number];
 
-/** The pods of a node by their states, each by its name. */
+/** The names of a node's pods, by pod state. */
 export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
 
-/** A container that failed before is trusted again after running for this long: the first delay of its back-off. */
+/**
+ * Running time after which a container that failed before no longer counts as failing. It equals the first back-off
+ * delay.
+ */
 const TRUSTED_AFTER_MS = 10_000;
 
 const isInBackOff = ({ state }: ContainerStatus): boolean => state?.waiting?.reason === 'CrashLoopBackOff';
@@ -73,11 +76,14 @@ export function readinessText(readiness: NodeReadiness, { names = false } = {}):
   return [`${countOf(readiness, 'running')}/${total} pods running`, ...others].join(', ');
 }
 
-/** Whether no pod has yet to become Ready, and at least one runs or has completed. */
+/** Whether no pod is pending, and at least one is running or has completed. */
 const isNodeReady = (readiness: NodeReadiness): boolean =>
   countOf(readiness, 'pending') === 0 && countOf(readiness, 'running') + countOf(readiness, 'completed') > 0;
 
-/** The time, in milliseconds, for which the counts must not change. A container that fails at its start does so within it. */
+/**
+ * Time for which the counts must not change, in milliseconds. A container that fails at its start does so within this
+ * time.
+ */
 const SETTLED_AFTER_MS = 1000;
 
 /** Returns a function that reports whether the node has been ready, with the same counts, for a second. */

@@ -15,7 +15,7 @@ import { nodeReadiness, readinessText } from './ready.ts';
 const truncated = (text: string, width: number): string => display.truncate(printableLine(text), width);
 const wrapped = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);
 
-/** On a narrow terminal, columns other than NAME and STATUS are left out to leave room for the reason, which goes last. */
+/** On a narrow terminal, columns other than NAME and STATUS are dropped. REASON is the last one to be dropped. */
 const COLUMNS: readonly Column[] = [
   { header: 'NAME', min: 16 },
   { header: 'STATUS', min: 16 },
@@ -72,7 +72,10 @@ function progressText({ node, pods, now }: Scene): string {
   );
 }
 
-/** Returns the state of the runtime; undefined until it has answered once, because the node waits for that anyway. */
+/**
+ * Returns the state of the runtime. Undefined until the runtime has responded once, because the node's own state
+ * already shows that it waits for the runtime.
+ */
 function runtimeText({ node: { runtime }, now }: Scene): string | undefined {
   const { name, version, state, since, message } = runtime;
   if (since === undefined) return undefined;
@@ -163,7 +166,7 @@ function foot({ node, page }: Scene, surface: Surface): string[] {
   ];
 }
 
-/** Returns the link in as many full lines as it takes: terminals join such lines when the link is opened or copied. */
+/** Splits the link into full lines, because terminals join such lines when the user opens or copies the link. */
 function linkLines(page: string | undefined, width: number): string[] {
   if (page === undefined) return [];
   const words = printableLine(page);
@@ -223,7 +226,7 @@ function tablePage(scene: Scene, surface: Surface): Page {
   const above = head(scene, surface);
   const count = visibleLogLines(surface.height);
   const log = count === 0 ? [] : scene.log.slice(-count).map((line) => paint(truncated(line, surface.width), 'dim'));
-  // On a low terminal, all rows are used for pods.
+  // On a terminal with few rows, all of them are used for pods.
   const around = surface.height >= 8 ? [...foot(scene, surface), ...log] : [];
   const room = Math.max(0, surface.height - above.length - around.length - 2);
   const { header, rows } = table(scene, surface, room);

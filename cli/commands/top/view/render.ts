@@ -60,7 +60,7 @@ const COLOURS = {
 type Format = Parameters<typeof styleText>[0];
 type Paint = (text: string, format: Format) => string;
 
-/** Stale data is drawn dim while the connection is lost. */
+/** Returns the function that colors text. It dims the stale data while the connection is lost. */
 const painter = ({ colour }: Surface, isStale: boolean): Paint => {
   if (!colour) return (text) => text;
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));

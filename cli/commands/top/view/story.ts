@@ -25,7 +25,7 @@ export interface Story {
   entriesOf(actor: ActorNode): StoryEntry[];
 }
 
-/** Number of retained changes of all actors together. */
+/** Maximum number of retained changes of all actors together. The oldest ones are dropped. */
 const MAX_ENTRIES = 5_000;
 
 const withDescendants = (actor: ActorNode): ActorNode[] => [
@@ -38,7 +38,7 @@ const actorsByPath = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
     [node, ...pods.map((seen) => podActors(seen).tree)].flatMap(withDescendants).map((each) => [each.path, each]),
   );
 
-/** Returns a string that differs if the state has changed. A running probe attempt is no change. */
+/** Returns a string that differs if the state has changed. The start of a probe attempt is not a change. */
 function stateKey(actor: ActorNode): string {
   const state = stableState(actor);
   return state === actor.state ? `${state} ${actor.since}` : state;
