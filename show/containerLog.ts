@@ -1,4 +1,4 @@
-/** Selects the container whose log is shown, in kubectl's words, and the run, in the kubelet's. */
+/** Selects the container whose log is shown, with kubectl's messages, and its run, with the kubelet's messages. */
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';

@@ -1,4 +1,7 @@
-/** The last lines of a failed container's log. They are read on demand and never cached. */
+/**
+ * Selects the failed runs whose last log lines are shown, and adds these lines to the actors. The lines are read on
+ * demand and never cached.
+ */
 import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';

@@ -1,4 +1,7 @@
-/** Reasons why an actor is not healthy, cause first and short enough for a table column. */
+/**
+ * Formats the reason why an actor is not healthy. The cause comes first, and the text is short enough for a table
+ * column.
+ */
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actors/actorNode.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';

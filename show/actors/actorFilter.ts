@@ -1,4 +1,4 @@
-/** Filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
+/** Parses filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { nearest } from '../../base/nearest.ts';
@@ -94,9 +94,9 @@ function parseWord(word: string): ParsedFilter {
 }
 
 /**
- * Parses a filter, which is a list of case-insensitive words that must all match. A word that starts with one of `KEYS`
- * tests that field. Any other word matches actors whose name, state or failure contains it. An empty filter matches
- * every actor.
+ * Parses a filter, which is a list of case-insensitive words that must all match. A word that starts with a field's
+ * name tests that field. Any other word matches actors whose name, state or failure contains it. An empty filter
+ * matches every actor.
  */
 export function parseFilter(text: string): ParsedFilter {
   const words = lowerCase(text)

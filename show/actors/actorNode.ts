@@ -40,8 +40,9 @@ interface ActorDetails {
 
 /** The details that a machine reports for its actor beyond its state. */
 export interface ReportedDetails extends Partial<ActorDetails> {
-  /** The kind and name shown to users. They default to the id of the machine and the last part of the actor's id. */
+  /** The kind shown to users. Defaults to the id of the machine. */
   readonly kind?: string;
+  /** The name shown to users. Defaults to the last part of the actor's id. */
   readonly name?: string;
   /** Views reported by the actor's feeds, keyed by source. A single feed may report several. */
   readonly feeds?: Readonly<Record<string, readonly FeedView[]>>;
@@ -106,7 +107,7 @@ export interface NodeView {
   readonly tree: ActorNode;
   /** Namespace and name of each pod that has an actor, keyed by UID. */
   readonly pods: Readonly<Record<string, string>>;
-  /** The number of these pods that were rejected or have ended. */
+  /** The number of these pods that were rejected or have terminated. */
   readonly ended: number;
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];

@@ -1,6 +1,6 @@
 /**
- * The text of a row in the tree of actors, which is any deviation from the normal state and one time. A healthy row
- * only shows its age.
+ * Formats a row in the tree of actors, which consists of any deviation from the normal state and one time. A healthy
+ * row only shows its age.
  */
 import { humanDuration } from '../../base/duration.ts';
 import { categoryOf, isHealthy } from '../category.ts';

@@ -184,8 +184,8 @@ function podTermination({ actors, now }: Question): Answer {
 }
 
 /**
- * Applies if every regular container has completed but the pod is not reported as ended yet, because something of it
- * still runs.
+ * Applies if every regular container has completed but the pod is not reported as completed yet, because a part of it
+ * is still running.
  */
 function podCompletion({ actors, now }: Question): Answer {
   const regular = actors.containers.filter(({ role }) => role === 'regular');

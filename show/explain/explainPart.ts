@@ -1,5 +1,6 @@
 /**
- * Explains one container or volume of a pod, whereas the explanation of the pod only covers the most severe problem.
+ * Explains one container or volume of a pod. The explanation of the pod, in contrast, covers only the most severe
+ * problem.
  */
 import { humanDuration } from '../../base/duration.ts';
 import type { ActorNode } from '../actors/actorNode.ts';

@@ -98,7 +98,7 @@ export function untilClause(until: number | undefined, now: number): string {
   return until === undefined ? '' : ` until${timeWithDistance(until, now)}`;
 }
 
-/** Minimum duration of a wait that is shown, because nobody cares about shorter waits. */
+/** Minimum duration of a wait that is shown, because shorter waits are not worth mentioning. */
 const MIN_SHOWN_WAIT_MS = 10_000;
 
 /**
@@ -133,7 +133,7 @@ export function timeWithDistance(at: number, now: number): string {
 
 /** Prefixes and suffixes that containerd and runc add to a message. */
 const RUNTIME_AFFIXES = /^.*unable to start container process: |: unknown$/g;
-/** Reasons that add nothing to the exit code. */
+/** Reasons that are left out because they add nothing to the exit code. */
 const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
 /** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
@@ -204,13 +204,13 @@ export function failureText({ reason, message }: { readonly reason: string; read
 
 /** Matches a path or URL without the quotes and punctuation around it. */
 const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
-/** Longer words are not paths that a user would copy. */
+/** Maximum length of a path. Longer words are not paths that a user would copy. */
 const MAX_PATH_LENGTH = 1_024;
 /** Maximum number of paths per message that are exempt from shortening. */
 const MAX_WHOLE_PATHS = 3;
 /** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
 const MASK = '\ue000';
-/** Short enough for a word with quotes around the path to remain whole (`shortSentence`). */
+/** Length of the mask. It is short enough that a quoted path counts as a word that remains whole (`shortSentence`). */
 const MASK_LENGTH = 24;
 
 /** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */

@@ -1,4 +1,4 @@
-/** The width of text on a terminal, where each character takes zero, one or two columns. */
+/** Measures the width of text on a terminal, where each character takes zero, one or two columns. */
 
 const ASCII = /^[\x20-\x7e]*$/;
 /** Combining marks, joiners and invisible characters. */

@@ -28,6 +28,6 @@ export function ambiguityMessage(matches: readonly Pod[]): string | undefined {
   return `ambiguous: there are ${matches.length} pods ${[...names].join()}: choose one by its UID, ${choices.join(' or ')}`;
 }
 
-/** Whether several pods share a full name, so that only their UIDs distinguish them. */
+/** Whether several pods share a full name, in which case only their UIDs distinguish them. */
 export const haveDuplicateNames = (pods: readonly Pod[]): boolean =>
   new Set(pods.map(namespacedName)).size < pods.length;

@@ -62,8 +62,9 @@ interface InitSummary {
   readonly ready: number;
   readonly reason: string;
   readonly initializing: boolean;
-  /** The containers whose restarts count during initialization, and those whose restarts count afterwards. */
+  /** The containers whose restarts count during initialization. */
   readonly reached: readonly ContainerStatus[];
+  /** The init containers whose restarts count after initialization. */
   readonly sidecars: readonly ContainerStatus[];
 }
 
