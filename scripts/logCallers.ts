@@ -1,4 +1,7 @@
-/** Finds the statements of a bundle that log, for `callerOfLog` in node/log/textLog.ts: a stack has only the lines of the bundle. */
+/**
+ * Maps the log statements of a bundle to their source lines, for `callerOfLog` in node/log/textLog.ts. A stack trace
+ * contains only the lines of the bundle.
+ */
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
 

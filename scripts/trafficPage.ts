@@ -1,4 +1,6 @@
-/** The page that compares the node's requests to an API server with a kubelet's, from the data of the tests. */
+/**
+ * Generates the page that compares the node's requests to an API server with a kubelet's, from the data of the tests.
+ */
 import { accountOf, type Sent } from '../test/actors/cluster/traffic/account.ts';
 import { REASONS } from '../test/actors/cluster/traffic/declared.ts';
 import { type NodeSent, nodeAccount } from '../test/actors/cluster/traffic/nodeAccount.ts';

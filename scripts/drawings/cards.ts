@@ -18,8 +18,9 @@ export interface Card {
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
-/** Space after a name for the time spent in the state, and before it for the mark of the active state. */
+/** Space after a name for the time spent in the state. */
 const STAY = 44;
+/** Space before a name for the mark of the active state. */
 const MARK = 17;
 const NAME = 12;
 const LARGE = { least: 176, most: 216, height: 70 };

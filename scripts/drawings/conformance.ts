@@ -1,9 +1,9 @@
-/** The rules of Kubernetes as docs/conformance.md has them. */
+/** Reads the rules of Kubernetes from docs/conformance.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ShownRule } from '../../inspect/protocol.ts';
 
-/** Every rule with its first paragraph, without its marks. */
+/** Returns every rule with its first paragraph, without backticks. */
 export function rulesIn(root: string): ShownRule[] {
   const page = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
   return [...page.matchAll(/^## (C\d+) (.+)\n\n((?:.+\n)+)/gm)].map(([, rule = '', title = '', text = '']) => ({

@@ -1,4 +1,4 @@
-/** The content of a drawing of a machine or region: nested boxes, and the transitions between them. */
+/** Derives the content of a drawing from a machine or region: nested boxes, and the transitions between them. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { hasNoBox, isInside, mainPathOf, regionOf } from '../../machines/drawing/regions.ts';
 import { childrenOf, dotted, nodesOf, type Way, waysOf } from '../../machines/drawing/ways.ts';

@@ -49,7 +49,7 @@ export function countPlace(points: readonly Point[], taken: readonly Rectangle[]
   return places.find((place) => !taken.some((other) => overlap(place, other)));
 }
 
-/** A count would hide a segment that is shorter. */
+/** Minimum length of a segment that has a count. A count would hide a shorter segment. */
 const ROOM = 30;
 
 const lengthOf = ([[x1, y1], [x2, y2]]: Stretch): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);

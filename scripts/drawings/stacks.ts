@@ -6,10 +6,10 @@ import { lanesBeside } from './lanes.ts';
 const GAP = 28;
 /** Gap with space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** A column may exceed the highest one by this much to have wider gaps. */
+/** Wider gaps may make a column taller than the tallest column by at most this much. */
 const ROOM = 24;
 
-/** Lays out columns side by side. Lower columns have wider gaps between their cards. */
+/** Lays out columns side by side. Shorter columns have wider gaps between their cards. */
 export function columnsOf(columns: readonly (readonly Item[])[], arrows: readonly Arrow[]): Card[] {
   const compact = columns.map((items, index) => stackOf(`column ${index}`, items, arrows, GAP));
   const height = Math.max(...compact.map((card) => card.height));

@@ -1,23 +1,23 @@
-/** The metrics of cAdvisor, which declares them as values of its own structs. */
+/** Collects the metrics of cAdvisor, which declares them as values of its own structs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeclaredMetric } from './declarations.ts';
 
 const DIRECTORY = 'vendor/github.com/google/cadvisor/metrics';
-/** The labels of each series, by the file. */
+/** The labels of each series, by the file that declares it. */
 const FILES = {
   'prometheus.go': ['container', 'id', 'image', 'name', 'namespace', 'pod'],
   'prometheus_machine.go': ['boot_id', 'machine_id', 'system_uuid'],
 };
 
 const METRIC = /name:\s+"(?<name>\w+)",\s+help:\s+".*",\s+(?<rest>(?:(?:valueType|extraLabels):.*\s+)+)/g;
-/** Descriptions of series whose labels are those of their file. All of them are gauges. */
+/** Matches the descriptions of series that have only the labels of their file. All of these series are gauges. */
 const DESCRIPTION = /NewDesc\("(?<name>\w+)", ".*", labels, nil\)/g;
 const SCRAPE_ERROR = /GaugeOpts\{\s+Namespace: "(?<namespace>\w+)",\s+Name:\s+"(?<name>\w+)"/g;
 
 /**
- * Collects those of the kinds that a kubelet includes (`includedMetrics` in `pkg/kubelet/server/server.go`) in the source of
- * Kubernetes at `root`.
+ * Collects the metrics of the kinds that a kubelet includes (`includedMetrics` in `pkg/kubelet/server/server.go`) in
+ * the source of Kubernetes at `root`.
  */
 export function cadvisorMetrics(root: string): DeclaredMetric[] {
   const server = readFileSync(join(root, 'pkg/kubelet/server/server.go'), 'utf8');
@@ -52,7 +52,7 @@ export function cadvisorMetrics(root: string): DeclaredMetric[] {
   });
 }
 
-/** Labels are written as strings or as constants of the same file. */
+/** Parses a list of labels, which are written as strings or as constants of the same file. */
 const labelsIn = (list: string, source: string): string[] =>
   list
     .split(',')

@@ -1,4 +1,4 @@
-/** The metrics that are declared in the packages of a program of Kubernetes. */
+/** Collects the metrics that the packages of a Kubernetes program declare. */
 import { evaluate, type GoFile, type GoPackages, type GoValue, inBrackets, splitAt } from './goSource.ts';
 
 export interface DeclaredMetric {
@@ -18,7 +18,7 @@ export interface Declarations {
   readonly unread: readonly string[];
 }
 
-/** The library of metrics. Its own metrics are declared without the name of its package. */
+/** The package of the metrics library. The library's own metrics are declared without this package's name. */
 const METRICS = 'staging/src/k8s.io/component-base/metrics';
 const OPTIONS = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)Opts$/;
 
@@ -48,7 +48,7 @@ interface Place {
   readonly packages: GoPackages;
 }
 
-/** A metric is declared by a literal of its options or by a description. */
+/** Finds the metrics of a file. Each one is declared by a literal of its options or by a description. */
 function declaredIn(place: Place, types: ReadonlyMap<string, string>): readonly (() => DeclaredMetric)[] {
   const { tokens } = place.file;
   return tokens.flatMap((token, at) => {
@@ -67,7 +67,7 @@ function isOfMetrics({ path, tokens, imports }: GoFile, at: number): boolean {
   return path.slice(0, path.lastIndexOf('/')) === METRICS && tokens[at - 1] === '&';
 }
 
-/** The types of metrics that are collected on each scrape, by the variable of the description. */
+/** Returns the types of the metrics that are collected on each scrape, keyed by the variable of their description. */
 function describedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const { tokens } of files) {
@@ -80,12 +80,12 @@ function describedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
   return types;
 }
 
-/** The type of a description that is passed to a function, by the values in its file. */
+/** Returns the type of a description that is passed to a function, inferred from the values in its file. */
 const typeIn = ({ tokens }: GoFile): string => (tokens.includes('CounterValue') ? 'counter' : 'gauge');
 
 const DEFAULT_BUCKETS = ['metrics', '.', 'DefBuckets'];
 
-/** Labels are the arguments after the literal. */
+/** Reads a metric with a literal of its options. The labels are the arguments after the literal. */
 function withOptions(open: number, kind: string, { file, packages }: Place): DeclaredMetric {
   const literal = inBrackets(file.tokens, open);
   const fields = new Map(splitAt(literal, ',').map(([name = '', , ...value]) => [name, value] as const));
@@ -106,7 +106,10 @@ function withOptions(open: number, kind: string, { file, packages }: Place): Dec
   };
 }
 
-/** Labels are a list or single constants, beside a function that returns the value. */
+/**
+ * Whether an argument contains labels, which are a list or single constants. Another argument may be a function that
+ * returns the value.
+ */
 const isOfStrings = (tokens: readonly string[]): boolean =>
   tokens.slice(0, 3).join('') === '[]string' ||
   (tokens.length <= 3 && tokens.every((token) => /^[\w."]+$/.test(token)));
@@ -123,7 +126,10 @@ function described(open: number, type: string, { file, packages }: Place): Decla
   };
 }
 
-/** A metric without a level is ALPHA (`setDefaults` in `metrics/opts.go` of component-base). */
+/**
+ * Returns the stability level. A metric without a level is ALPHA (`setDefaults` in `metrics/opts.go` of
+ * component-base).
+ */
 const stabilityOf = (tokens: readonly string[] | undefined): string =>
   (tokens?.at(-1) ?? '').replaceAll('"', '') || 'ALPHA';
 

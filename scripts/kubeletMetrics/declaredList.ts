@@ -1,9 +1,9 @@
-/** The list of all metrics that the kubelet binary declares, with the paths that would show them. */
+/** Lists all metrics that the kubelet binary declares, with the paths that would expose them. */
 import { cadvisorMetrics } from './cadvisor.ts';
 import { type DeclaredMetric, declarationsIn } from './declarations.ts';
 import { packagesFrom } from './goSource.ts';
 
-/** Registries of paths other than `/metrics`, by the files whose metrics they have. */
+/** Paths other than `/metrics`, by the files whose metrics they expose. */
 const PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] = [
   ['pkg/kubelet/prober/', '/metrics/probes'],
   ['pkg/kubelet/metrics/collectors/resource_metrics.go', '/metrics/resource'],
@@ -20,11 +20,14 @@ function pathsOf(file: string): readonly string[] {
 const COLUMNS =
   '# Families that the packages of a kubelet 1.36.2 declare: path, name, type, labels, stability, bounds, file.';
 
-/** The list as lines of tab-separated values, made from the source of Kubernetes, and what could not be read of it. */
+/**
+ * Returns the list as lines of tab-separated values, and a message for each declaration in the source of Kubernetes
+ * that could not be read.
+ */
 export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
   const { metrics, unread } = declarationsIn(packagesFrom(source, 'cmd/kubelet'));
   const lines = [...metrics, ...cadvisorMetrics(source)].flatMap(linesOf);
-  // A metric that is declared twice is the same in both files.
+  // If two files declare a metric, both declarations are the same.
   const rows = new Map(lines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
   const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
   return { text: `${[COLUMNS, ...sorted].join('\n')}\n`, unread };

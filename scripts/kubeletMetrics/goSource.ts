@@ -1,4 +1,6 @@
-/** Reads the Go source of Kubernetes as far as the declarations of metrics need it: tokens, constants and expressions. */
+/**
+ * Reads the Go source of Kubernetes as far as the declarations of metrics require: tokens, constants and expressions.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,7 +28,7 @@ const DEPTHS: ReadonlyMap<string, number> = new Map([
   ['}', -1],
 ]);
 
-/** The tokens between the bracket at `open` and the one that closes it. */
+/** Returns the tokens between the bracket at `open` and its closing bracket. */
 export function inBrackets(tokens: readonly string[], open: number): string[] {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
@@ -49,7 +51,7 @@ export function splitAt(tokens: readonly string[], separator: string): string[][
 }
 
 export interface GoFile {
-  /** Relative to the root of the source. */
+  /** Path relative to the root of the source. */
   readonly path: string;
   readonly tokens: readonly string[];
   /** The directories of the imported packages that are part of the source, by their names in this file. */
@@ -58,7 +60,7 @@ export interface GoFile {
 
 interface GoPackage {
   readonly files: readonly GoFile[];
-  /** The initial values of constants and variables of the package, each with the file that they are in. */
+  /** The initial values of constants and variables of the package, each with its file. */
   readonly values: ReadonlyMap<string, { readonly tokens: readonly string[]; readonly file: GoFile }>;
 }
 
@@ -92,7 +94,10 @@ function isBuilt(name: string, source: string): boolean {
   return !OTHER_PLATFORMS.test(name) && (constraint === undefined || isMet(constraint));
 }
 
-/** Constraints of Kubernetes are tags with `!`, joined by either `&&` or `||`. */
+/**
+ * Whether a build constraint is met. In Kubernetes, a constraint consists of tags, possibly negated with `!`, joined by
+ * either `&&` or `||`.
+ */
 function isMet(constraint: string): boolean {
   const holds = (term: string) =>
     term.startsWith('!') ? !TAGS.includes(term.slice(1)) : TAGS.includes(term) || term.startsWith('go1.');
@@ -155,7 +160,10 @@ export type GoValue = string | number | readonly GoValue[];
 
 const DEFAULT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Functions whose value is known (`prometheus/histogram.go` of client_golang, `metrics/buckets.go` of component-base). */
+/**
+ * Functions that `evaluate` supports (`prometheus/histogram.go` of client_golang, `metrics/buckets.go` of
+ * component-base).
+ */
 const FUNCTIONS: Readonly<Record<string, (...args: readonly GoValue[]) => GoValue>> = {
   BuildFQName: (...names) => names.filter((name) => name !== '').join('_'),
   LinearBuckets: (start, width, count) =>

@@ -1,11 +1,11 @@
-/** The page about the metrics of a kubelet, and the list that it is generated from. */
+/** Generates the page about the metrics of a kubelet from a list of these metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reason, reasons } from './reasons.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A family of a kubelet on one of its paths. */
+/** A metric family that a kubelet exposes on one of its paths. */
 export interface KubeletMetric {
   readonly path: string;
   readonly name: string;
@@ -19,7 +19,10 @@ export interface KubeletMetric {
   readonly file: string;
 }
 
-/** Reads a list of metrics: `kubelet-1.36` is that of a running kubelet, `kubelet-1.36-declared` that of its source. */
+/**
+ * Reads a list of metrics. `kubelet-1.36` lists those of a running kubelet, `kubelet-1.36-declared` those in its
+ * source.
+ */
 export const listOfMetrics = (list: string): KubeletMetric[] =>
   readFileSync(join(root, `test/kubelet-api/metrics/${list}.tsv`), 'utf8')
     .split('\n')
@@ -30,7 +33,7 @@ export const listOfMetrics = (list: string): KubeletMetric[] =>
       return { path, name, type, labels: own ?? [], stability, bounds: (upper ?? []).map(Number), file };
     });
 
-/** All families that a kubelet 1.36 has or declares, each once for its path. */
+/** Returns all metric families that a kubelet 1.36 exposes or declares, each once per path. */
 export function kubeletMetrics(): KubeletMetric[] {
   const all = [...listOfMetrics('kubelet-1.36'), ...listOfMetrics('kubelet-1.36-declared')];
   const families = new Map(all.map((metric) => [`${metric.path} ${metric.name}`, metric]));
@@ -56,7 +59,7 @@ function matches({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 
   return pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
 }
 
-/** Returns the patterns that match no metric of a kubelet, so that their reasons are out of date. */
+/** Returns the patterns that match no metric of a kubelet, and whose reasons are therefore outdated. */
 export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
   return reasons
@@ -79,7 +82,7 @@ This page is written by \`npm run docs\`, from the list of a kubelet with two po
 runtime names itself when the feature gate PodAndContainerStatsFromCRI is on, and those that an application names for
 cAdvisor. A test compares the page with a running node.`;
 
-/** The whole page, as it is stored in docs/metrics.md. */
+/** Returns the contents of docs/metrics.md. */
 export function metricsPage(): string {
   const all = kubeletMetrics();
   const exposed = all.filter((metric) => reasonAgainst(metric) === undefined);

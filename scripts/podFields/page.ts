@@ -1,4 +1,4 @@
-/** The page about the fields of a pod's spec, and the walk through the schema that it is generated from. */
+/** Generates the page about the fields of a pod's spec by walking through their schema. */
 import type * as z from 'zod/mini';
 import { podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { CLUSTER_PARTS, type FieldTreatment, treatments } from './treatments.ts';
@@ -11,7 +11,10 @@ const SAME_AS: readonly (readonly [RegExp, string])[] = [
   [/\.podAntiAffinity\b/, '.podAffinity'],
 ];
 
-/** The paths of all fields of a pod's spec that have a value of their own. `[]` stands for an index, `{}` for a key. */
+/**
+ * Returns the paths of all fields of a pod's spec that have a value of their own. `[]` stands for an index, `{}` for a
+ * key.
+ */
 export const specFields = (): string[] => fieldsBelow(podManifestSchema.shape.spec, '');
 
 function fieldsBelow(schema: z.core.SomeType, path: string): string[] {

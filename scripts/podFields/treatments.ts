@@ -1,4 +1,4 @@
-/** How the node treats each field of a pod's spec: the data behind docs/pod-fields.md. */
+/** Treatment of each field of a pod's spec by the node, from which docs/pod-fields.md is generated. */
 
 type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 
@@ -8,7 +8,7 @@ export interface FieldTreatment {
   readonly by: string;
   /** Effect of the field, or the reason that users see for a pod that does not run. */
   readonly text: string;
-  /** Covers all fields below the path, because the pod is treated the same whichever of them is set. */
+  /** Covers all fields below the path, because the pod is treated the same regardless of which of them is set. */
   readonly isWhole?: true;
 }
 
@@ -71,7 +71,7 @@ const UNSUPPORTED_VOLUMES = [
   'csi',
 ] as const;
 
-/** Keys of a ConfigMap or Secret, or items of a downward API, at a path of the volumes. */
+/** Returns the treatments of the fields of a ConfigMap or Secret volume source at a path. */
 const itemsOfObject = (path: string): [string, FieldTreatment][] => [
   [`${path}.items[].key`, acts(PROJECTION, 'key of the object')],
   [`${path}.items[].path`, acts(PROJECTION, 'file that shows the key')],

@@ -26,7 +26,7 @@ async function staticCheck(command) {
   return (await shell(command)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** A run in which more suites fail is broken, not flaky. */
+/** Maximum number of suites to rerun. A run in which more suites fail is broken, not flaky. */
 const MAX_RERUNS = 10;
 
 /** Options of jest whose value is the next argument. */
@@ -35,7 +35,7 @@ const OPTIONS_WITH_VALUE = ['-w', '--maxWorkers', '--testTimeout', '-c', '--conf
 const SELECTIONS =
   /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures)/;
 
-/** Returns the arguments that say how tests run, without those that say which. */
+/** Returns the arguments that control how tests run, without those that select tests. */
 function howToRun(args) {
   return args.filter((arg, index) => {
     if (arg.startsWith('-')) return !SELECTIONS.test(arg);
@@ -98,8 +98,8 @@ function resultsIn(file) {
 }
 
 /**
- * Counts a suite that could not run, and a run that failed in no test, as failures. A test that was left out counts as
- * failed as well, unless tests were picked by name.
+ * Counts the passed and the failed tests. A suite that could not run, and a run that failed although no test did, count
+ * as failures. A skipped test counts as failed as well, unless tests were selected by name.
  */
 function numbersOf(results, code, picked) {
   const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
