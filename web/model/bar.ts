@@ -1,4 +1,4 @@
-/** The counts of pods and containers in the bar at the top, with the filters that list the counted actors. */
+/** Counts the pods and containers for the bar at the top, and creates the filters that list the counted actors. */
 import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
 import type { World } from './server/world.ts';
 

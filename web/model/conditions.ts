@@ -1,5 +1,5 @@
 import { isObject } from '../../base/isObject.ts';
-/** The conditions in a pod's status. */
+/** Reads the conditions in a pod's status. */
 
 export interface Condition {
   readonly type: string;

@@ -1,4 +1,4 @@
-/** The headline of the selected actor with its path, state and countdown. */
+/** Derives the headline of the selected actor with its path, state and countdown. */
 
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actors/actorPath.ts';
@@ -10,7 +10,7 @@ import { podOf } from './selection.ts';
 import type { World } from './server/world.ts';
 import { nodeAt, ROOT } from './tree.ts';
 
-/** An element of the breadcrumb. Undefined `path` if the actor does not exist or the element is a namespace. */
+/** An element of the breadcrumb. `path` is undefined if the actor does not exist or the element is a namespace. */
 export interface Crumb {
   readonly name: string;
   readonly path?: string;
@@ -46,7 +46,7 @@ export function subjectOf(page: Page): Subject | undefined {
   return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, worst, category: categoryOf(worst) };
 }
 
-/** Returns the breadcrumb of the actor, itself last. An actor that no longer exists has a name but no link. */
+/** Returns the breadcrumb, which ends with the actor itself. An actor that no longer exists has a name but no link. */
 export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
   let path = ROOT;
   const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {

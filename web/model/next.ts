@@ -1,4 +1,4 @@
-/** The section "What comes next", which describes the possible transitions from an actor's current state. */
+/** Builds the section "What comes next", which describes the possible transitions from an actor's current state. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';

@@ -43,7 +43,7 @@ interface PageOptions {
   readonly history?: PageHistory;
 }
 
-/** Maximum usual latency of a frame. */
+/** Maximum usual latency of a frame. A larger change of the offset means that one of the clocks was set. */
 const MAX_FRAME_LATENCY_MS = 500;
 
 /** Creates the clocks of the browser and of the node, which may differ. */

@@ -1,4 +1,7 @@
-/** The rows of the tree on the page: expansion, filter, and a stable order while the user interacts with the list. */
+/**
+ * Computes the rows of the tree on the page, with expansion, a filter, and a stable order while the user interacts with
+ * the list.
+ */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { type ActorFilter, parseFilter } from '../../show/actors/actorFilter.ts';
@@ -168,7 +171,7 @@ export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus
   activeInputs.value = next;
 }
 
-/** Returns the path of the row `by` rows after the cursor, limited to the first and last row. */
+/** Returns the path of the row that is `offset` rows after the cursor, limited to the first and last row. */
 export function pathAtOffset(rows: readonly TreeRow[], cursor: string, offset: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + offset));

@@ -112,7 +112,7 @@ export function locationSteps(
 /** Maximum number of locations whose actor is remembered. */
 const MAX_LOCATIONS = 100;
 
-/** Remembers which actor was shown at a location, because a name may later belong to another actor or to none. */
+/** Remembers which actor was shown at a location, because a name may later refer to a different actor or to none. */
 class ShownActors {
   readonly #at = new Map<string, LastKnownActor>();
 
@@ -131,9 +131,9 @@ class ShownActors {
 const keyOf = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([steps, uid]);
 
 /**
- * Updates `selected` and `lastSeen` from the location until the returned function is called. The actor shown at a
- * location stays selected even if another one gets its name or it no longer exists. A location without steps selects
- * the actor returned by `worst` once.
+ * Updates the selected and the last known actor from the location until the returned function is called. The actor
+ * shown at a location stays selected even if a different actor gets its name or the actor no longer exists. A location
+ * without steps selects the actor returned by `worst` once.
  */
 export function followSelection(page: Page, worst: (world: World) => string | undefined): () => void {
   const shownActors = new ShownActors();

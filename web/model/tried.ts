@@ -1,4 +1,4 @@
-/** The completed runs of a container, for the table of its attempts. */
+/** Builds the table of a container's attempts from its completed runs. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';

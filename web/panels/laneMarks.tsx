@@ -100,7 +100,7 @@ function Bar({ bar, y, barHeight, until }: BarProps) {
   );
 }
 
-/** The rest of a state with a known deadline. */
+/** The remaining time of a state with a known deadline. */
 function DeadlineBar({ placedLane: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
   const { until } = lane;
   const from = toX(scale, view.latestTime.value);

@@ -1,4 +1,4 @@
-/** The rows of the list beside it, as a horizontal sequence diagram. */
+/** The rows of the story's list as a horizontal sequence diagram. */
 import { categoryOf } from '../../show/category.ts';
 import type { Column, Sequence } from '../model/story/storySequence.ts';
 import { highlightOf } from '../model/story/storyState.ts';
@@ -13,7 +13,7 @@ const LEFT = 156;
 const LABEL_WIDTH = 96;
 const TOP_HEIGHT = 20;
 const FOOT_HEIGHT = 30;
-/** Distances between two columns. */
+/** The short and the long distance between two columns. */
 const [CLOSE, FAR] = [26, 41];
 const RIGHT_MARGIN = 60;
 

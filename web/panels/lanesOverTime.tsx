@@ -12,8 +12,9 @@ import { LaneMarks } from './laneMarks.tsx';
 import { RunLabels } from './runLabels.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
-/** Heights of the axis above the lanes and of the run numbers below them. */
+/** Height of the axis above the lanes. */
 const AXIS_HEIGHT = 20;
+/** Height of the run numbers below the lanes. */
 const FOOT_HEIGHT = 20;
 const LEFT = 140;
 const RIGHT = 18;

@@ -13,7 +13,7 @@ interface PayloadProps {
 
 type PayloadState = { readonly payload: ShownPayload } | { readonly trouble: string };
 
-/** The entries of a definition list. */
+/** The payload as entries of a definition list. */
 export function Payload({ input: { actor, source, at }, client }: PayloadProps) {
   const [state, setAsked] = useState<PayloadState>();
   const [tries, setTries] = useState(0);

@@ -12,7 +12,7 @@ interface ClockProps extends StoryPanel {
   readonly isTyping: Signal<boolean>;
 }
 
-/** Returns whether the page shows the live node, the past, a frozen view or a recording. */
+/** Returns the kind of the displayed time: the live node, the past, a frozen view or a recording. */
 export function timeMode({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
   if (page.mode !== 'live') return 'file';
   if (page.past.value) return 'past';

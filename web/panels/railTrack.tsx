@@ -126,13 +126,13 @@ function Playhead({ page, railModel, left, ...panel }: SceneProps & { readonly l
   );
 }
 
-/** Goes to a time. The end of the rail is the live railModel. */
+/** Goes to a time. The end of the rail stands for the live view. */
 function goToRailTime(page: StoryPanel['page'], at: number, end: number, isMoving = false): void {
   if (page.mode === 'live' && at >= end) goLive(page);
   else goToTime(page, Math.round(Math.min(at, end)), { isMoving });
 }
 
-/** Width of the area at the end that stands for the live railModel, in pixels. */
+/** Width of the area at the end that stands for the live view, in pixels. */
 const LIVE_PX = 6;
 
 /** Handles dragging. A drag stays with the part that it started on. */
@@ -179,7 +179,8 @@ function usePointer({ page, storyState, player, railModel, width }: SceneProps) 
 }
 
 /**
- * Height of the upper part, in which the edges of the time range can be dragged. Below it, only the displayed time can.
+ * Height of the upper part, in which the edges of the time range can be dragged. Below it, only the displayed time can
+ * be dragged.
  */
 const UPPER_HEIGHT = 44;
 

@@ -17,7 +17,7 @@ const isInTree = (): boolean => document.activeElement === rowsElement();
 
 /** Number of rows that Page Up and Page Down move. */
 const PAGE_ROWS = 20;
-/** Larger than any number of rows. */
+/** An offset that is larger than any number of rows. */
 const END = 1_000_000;
 
 /** Moves the cursor and gives the tree the focus. */

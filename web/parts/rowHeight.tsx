@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 const narrowScreen = matchMedia('(max-width: 699px)');
 const heightOf = (isNarrow: boolean): number => (isNarrow ? 40 : 24);
 
-/** In CSS pixels. The value is the same as in `tree.css`. */
+/** Height of a row in CSS pixels. The value is the same as in `tree.css`. */
 export const rowHeight = signal(heightOf(narrowScreen.matches));
 
 narrowScreen.addEventListener('change', ({ matches }) => {

@@ -1,4 +1,4 @@
-/** The visible part and scale of a chart, and navigation between states with the arrow keys. */
+/** Computes the visible part and the scale of a chart, and moves between states with the arrow keys. */
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 
 /** Position of the drawing's corner in the panel, and its scale. */

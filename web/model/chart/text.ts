@@ -1,4 +1,4 @@
-/** The texts of a chart: its title, its labels and the descriptions of its states. */
+/** Formats the texts of a chart: its title, its labels and the descriptions of its states. */
 import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
 import { formatClock } from '../rail/time.ts';
 import { sansWidth } from './textWidth.ts';
@@ -33,7 +33,7 @@ export function labelLines(label: readonly string[], timeLeft?: string, maxLines
   ];
 }
 
-/** Returns the number of times that a transition was taken in at most four characters, e.g. `3×` or `12k×`. */
+/** Formats the number of times that a transition was taken, in at most four characters, e.g. `3×` or `12k×`. */
 export function countText(count: number): string {
   if (count < 1_000) return `${count}×`;
   return count < 100_000 ? `${Math.floor(count / 1_000)}k×` : '99k+';
@@ -51,7 +51,7 @@ const BOLD_FACTOR = 1.1;
 /** The name and the duration of a state on one line. */
 export interface StateLine {
   readonly label: string;
-  /** Width at which the name is clipped, whatever the actual font is. */
+  /** Width at which the name is clipped, regardless of the actual font. */
   readonly labelWidth: number;
   /** Undefined if there is no room for it. */
   readonly duration?: string;
@@ -112,7 +112,9 @@ export function exitLines({ exits }: Drawing, states: readonly string[]): string
   return [...new Set(leads.map(({ label, to }) => `${label || 'at once'} → ${to}`))];
 }
 
-/** Wraps text into at most `most` lines of at most `letters` characters. The last line is truncated if necessary. */
+/**
+ * Wraps text into at most `maxLines` lines of at most `letters` characters. The last line is truncated if necessary.
+ */
 export function wrapText(text: string, letters: number, maxLines: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -121,7 +121,7 @@ function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): A
   };
 }
 
-/** `isOpen` is true if the actor is in the source state of the transition. */
+/** Creates the view of an arrow. `isOpen` is true if the actor is in the source state of the transition. */
 function arrowView(drawn: DrawnWay, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
   const taken = actor?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
   const count = taken.reduce((sum, way) => sum + way.count, 0);

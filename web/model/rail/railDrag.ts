@@ -1,4 +1,4 @@
-/** Dragging on the rail, which moves the displayed time, the time range or one of its edges. */
+/** Computes the effect of dragging on the rail, which moves the displayed time, the time range or one of its edges. */
 import type { RangeChoice, TimeRange } from '../story/storyWindow.ts';
 import { resizeRange, shiftRange } from '../story/storyWindow.ts';
 
@@ -16,8 +16,8 @@ export interface DragStart {
 const EDGE_PX = 5;
 
 /**
- * Returns the part of the rail at a position. The upper half has the edges of the time range. With Shift, the range
- * itself is dragged, otherwise the displayed time.
+ * Returns the part of the rail at a position. In the upper half, the edges of the time range can be dragged. Elsewhere,
+ * the range itself is dragged with Shift, otherwise the displayed time.
  */
 export function dragTargetAt(
   x: number,

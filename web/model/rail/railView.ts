@@ -1,4 +1,4 @@
-/** The rail, which shows the whole recording as bars and marks. Positions are fractions of its width. */
+/** Builds the rail, which shows the whole recording as bars and marks. Positions are fractions of its width. */
 
 import { humanDuration } from '../../../base/duration.ts';
 import type { Rail } from '../../../inspect/protocol.ts';

@@ -1,4 +1,4 @@
-/** Navigation through time: stepping by input or by change of the selected actor, and playback of the recording. */
+/** Navigates through time: steps by input or by change of the selected actor, and plays the recording. */
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../../inspect/protocol.ts';
@@ -60,7 +60,7 @@ function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): 
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
-/** Initial range of a search. It grows each time that nothing was found. */
+/** Initial range of a search. The range grows each time that nothing was found. */
 const INITIAL_SEARCH_MS = 60_000;
 const SEARCH_GROWTH = 4;
 

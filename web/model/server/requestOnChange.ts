@@ -10,7 +10,7 @@ interface RequestOptions<Request> {
   readonly isSame: (a: Request, b: Request) => boolean;
   /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
-  /** Never rejects. */
+  /** Sends a request. Never rejects. */
   readonly send: (question: Request) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }

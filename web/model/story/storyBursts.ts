@@ -55,7 +55,7 @@ function splitIntoBursts(relevantSteps: readonly Step[], subject: string): Burst
   });
 }
 
-/** Returns the index of the last burst that has started at a time. Returns 0 if none has. */
+/** Returns the index of the last burst that started at or before a given time, or 0 if there is none. */
 export function burstIndexAt(bursts: readonly Burst[], at: number): number {
   const index = bursts.findLastIndex(({ from }) => from <= at);
   return Math.max(0, index);
@@ -85,7 +85,7 @@ function requestedRun({ calls }: Pick<Step, 'calls'>, container: string): number
 /** Returns the number of the run from the description of a `createContainer` call. */
 export const runNumberIn = (about: string): number => Number(/ attempt (\d+)$/.exec(about)?.[1] ?? 0) + 1;
 
-/** Splits the steps into runs. A run starts with the transition away from the end of the previous run. */
+/** Splits the steps into runs. A run starts with the transition that leaves the final state of the previous run. */
 function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   const cuts: Cut[] = [];
   let startIndex = 0;

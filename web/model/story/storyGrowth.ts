@@ -55,8 +55,8 @@ export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
 /**
- * Adds the missing end to a story. `told` contains all lines since the end of `story`. If it is itself incomplete, it
- * replaces the story.
+ * Adds the missing end to a story. `continuation` contains all lines since the end of `story`. If `continuation` is
+ * itself incomplete, it replaces the story.
  */
 export function mergeMissing(story: Story, continuation: Story): Story {
   if (continuation.unsaid !== undefined)

@@ -1,4 +1,4 @@
-/** The vertical layout of the lanes. */
+/** Computes the vertical layout of the lanes. */
 import type { Lane } from './storyLanes.ts';
 
 /** A lane with its position. */

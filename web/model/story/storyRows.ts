@@ -1,6 +1,6 @@
 /**
- * The rows of the story. A step has one row for its input, one for each other actor that changed its state, and one for
- * each event.
+ * Converts the steps of a story to rows. A step has one row for its input, one for each other actor that changed its
+ * state, and one for each event.
  */
 import type { Move, RecordedEvent, Step } from './storySteps.ts';
 import { changedState, distanceOf, kindOf, nameOf } from './storyWho.ts';

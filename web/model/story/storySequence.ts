@@ -15,7 +15,7 @@ interface Participant {
   readonly actor?: string;
 }
 
-/** An arrow. */
+/** A column of the diagram, which contains one arrow. */
 export interface Column {
   readonly kind: 'row' | 'ask';
   /** Number of the row, starting at 1. Undefined for an outgoing call. */

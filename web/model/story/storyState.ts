@@ -23,13 +23,13 @@ export interface LoadedStory {
   /** UID of the pod. Empty for the node's own actors. */
   readonly uid: string;
   readonly story: Story;
-  /** Whether live lines continue the story, as long as none are missed. */
+  /** Whether live lines continue the story, unless some of them are missed. */
   readonly isOpen: boolean;
-  /** Value of the `holes` counter at the time of the request. */
+  /** Value of the signal `gaps` at the time of the request. */
   readonly gaps: number;
   /** Start of the requested range. The server leaves out the earliest lines if there are too many. */
   readonly requestedFrom: number;
-  /** Whether the node does not record, so that the story starts when the page was opened. */
+  /** Whether the node does not record, in which case the story starts when the page was opened. */
   readonly isUnrecorded?: boolean;
 }
 

@@ -21,7 +21,7 @@ export type OutgoingCall = Extract<StoryLine, { kind: 'asked' }>;
 /** A recorded Kubernetes event. */
 export type RecordedEvent = Extract<StoryLine, { kind: 'event' }>;
 
-/** A macrostep. */
+/** An input with all of its immediate consequences, i.e. a macrostep. */
 export interface Step {
   /** Index of the first line in the story. */
   readonly first: number;
@@ -29,7 +29,7 @@ export interface Step {
   readonly lines: readonly number[];
   readonly at: number;
   readonly source: Source;
-  /** The machine's actor that received the input. For an input of the whole node, the first actor that it moved. */
+  /** The actor that received the input. For an input of the whole node, the first actor whose state it changed. */
   readonly actor: string;
   /** Name of the call, the timer or the fact. */
   readonly event: string;

@@ -25,7 +25,7 @@ export interface Bounds {
   readonly to: number;
 }
 
-/** Returns the time range. `last` is the latest known time. The range is shifted only if `at` would be outside. */
+/** Returns the time range. The range is shifted only if `at` would be outside. */
 export function visibleRange({ spanMs, to }: RangeChoice, at: number, latestTime: number): TimeRange {
   const end = to ?? latestTime + spanMs * FUTURE_SHARE;
   const isWithin = at <= end && at >= end - spanMs;
