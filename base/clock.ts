@@ -89,7 +89,7 @@ export function steadyClock(clock: Clock): SteadyClock {
   };
 }
 
-/** The only source of randomness. Returns a number in [0, 1). */
+/** Returns a random number in [0, 1). No other function is a source of randomness. */
 export const systemJitter = (): number => Math.random();
 
 /** Calls `callback` every `ms` milliseconds until the returned function is called. */

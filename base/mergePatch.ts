@@ -5,9 +5,7 @@ import { sameValue } from './sameValue.ts';
 /** A JSON object. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/**
- * Merge keys by list name. The entries of these lists are merged by their merge key, and any other list is replaced.
- */
+/** Merge keys by list name. The entries of a list that has a merge key are merged by it. Any other list is replaced. */
 export type MergeKeys = ReadonlyMap<string, string>;
 
 /** Returns undefined if the objects are equal. */

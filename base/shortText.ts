@@ -20,8 +20,8 @@ const MAX_WORD_LENGTHS = [MAX_WORD_LENGTH, 48, 32];
 
 /**
  * Returns a sentence of at most `maxLength` characters. Long words are shortened first, and then clauses in the middle
- * are left out, because an error starts with the operation and ends with the cause. A clause is only ever cut after a
- * word, so that a negation such as "cannot be used" is never lost.
+ * are left out, because an error starts with the operation and ends with the cause. A clause is cut only after a word,
+ * so that a negation such as "cannot be used" is never lost.
  */
 export function shortSentence(sentence: string, maxLength: number): string {
   if (sentence.length <= maxLength) return sentence;
