@@ -39,7 +39,7 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
 /** Bind-mounts the file of an open handle, regardless of any changes to its path. */
 export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Do not canonicalize the path, because a different file may have it by then.
+    // Do not canonicalize the handle's path, because a different file may have the canonical path in the meantime.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
     await runOnVolume('mount', args, { paths: [target], signal, passedFd: fd });
   } catch (error) {

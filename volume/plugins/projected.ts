@@ -25,8 +25,8 @@ export const projectedPlugin = filesPlugin('kubernetes.io/projected', ({ project
 export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => secret);
 
 /**
- * Plugin for `configMap`, the only one of these that uses the disk instead of memory. Mounting it again updates the
- * files.
+ * Plugin for `configMap`, the only plugin in this file that uses the disk instead of memory. Mounting it again updates
+ * the files.
  */
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
