@@ -70,7 +70,9 @@ const remaining = (limit: number | undefined, used: number | undefined): number 
  */
 const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
-/** Undefined if the kernel does not measure pressure, as in the hierarchies of cgroup v1. */
+/**
+ * Converts pressure to the fields of the summary. Undefined if the kernel does not measure pressure, as on cgroup v1.
+ */
 const psiStats = (pressure: Pressure | undefined): PsiStats | undefined =>
   pressure && { full: psiData(pressure.full ?? NO_PRESSURE), some: psiData(pressure.some ?? NO_PRESSURE) };
 

@@ -1,4 +1,4 @@
-/** A sample of the resource usage of the node, its pods and their containers from cgroups and the runtime. */
+/** Describes a sample of the resource usage of the node, its pods and their containers from cgroups and the runtime. */
 import type { CgroupUsage } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './pods/criUsage.ts';
@@ -48,7 +48,7 @@ export interface NodeSample {
   readonly kind: SampleKind;
   /** Start of the sample, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Whether there is a recent previous sample, so that the rates are defined. */
+  /** Whether there is a recent previous sample, in which case the rates are defined. */
   readonly hasRates: boolean;
   readonly root?: CgroupSample | undefined;
   /** The cgroup of all pods, and the cgroups of the QoS classes. */
@@ -58,8 +58,8 @@ export interface NodeSample {
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];
   /**
-   * The error of a runtime that has not listed its containers. The pods are then those of the previous list whose
-   * cgroups still exist.
+   * The error of a runtime that has not listed its containers. In this case, the sample contains the pods of the
+   * previous list whose cgroups still exist.
    */
   readonly failure?: unknown;
 }

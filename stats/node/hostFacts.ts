@@ -11,7 +11,10 @@ export interface HostFacts {
   readonly totals: HostTotals;
   /** The maximum and current number of tasks (processes and threads). */
   tasks(): { readonly maxpid?: number | undefined; readonly curproc?: number | undefined };
-  /** Creation time of a cgroup, by its path in samples. Boot time if unknown. Undefined if neither is known. */
+  /**
+   * Returns the creation time of the cgroup at a path, or the boot time if the creation time is unknown. Undefined if
+   * neither is known.
+   */
   madeAt(path: string): number | undefined;
 }
 

@@ -87,7 +87,7 @@ function sumStats<T extends CpuStats | MemoryStats | SwapStats>(all: readonly (T
       if (typeof value === 'number') sums.set(name, (sums.get(name) ?? 0) + value);
     }
   }
-  // Safe cast, because the numeric fields are those of the type.
+  // Safe cast, because the type has exactly these numeric fields.
   return { time: last.time, ...Object.fromEntries(sums) } as unknown as T;
 }
 
