@@ -112,7 +112,7 @@ export interface AgentPort {
   /** Explains the state of the pod with this UID. Undefined if there is no such pod. */
   explain(uid: string, logs?: LogTails): Explanation | undefined;
   /**
-   * Explains the state of a container or volume, for a container with the end of its log. Undefined if it does not
+   * Explains the state of a container or volume. For a container, includes the end of its log. Undefined if it does not
    * exist.
    */
   explainPart(uid: string, part: PodPart): Promise<PartExplanation | undefined>;

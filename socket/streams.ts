@@ -1,4 +1,4 @@
-/** The POST requests of the socket: `/exec` and `/attach`. */
+/** Handles the POST requests of the socket: `/exec` and `/attach`. */
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod/mini';
 import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
