@@ -1,6 +1,6 @@
 /**
- * Exponential back-off between attempts. It is reset every two minutes, so that a server that returns after hours is
- * contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
+ * Computes the exponential back-off between attempts. It is reset every two minutes, so that a server that returns
+ * after hours is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
 import type { Clock } from '../base/clock.ts';
 

@@ -70,7 +70,7 @@ export class Reflector<Stored = KubeObject> {
   #objects = new Map<string, Stored>();
   /** The initial objects of a watch, until all of them have arrived. */
   #initialObjects: Map<string, Stored> | undefined;
-  /** Problems that have been reported. `#oldProblems` are those from before the current list, which may be resolved. */
+  /** Problems that have been reported. `#oldProblems` were reported before the current list and may be resolved. */
   #currentProblems = new Set<string>();
   #oldProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */

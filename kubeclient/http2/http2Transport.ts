@@ -69,8 +69,8 @@ export class Http2Transport implements KubeTransport {
   }
 
   /**
-   * Like Go's transport, repeats a request that the server has not processed, e.g. because it is shutting down or has
-   * no free stream.
+   * Sends a request. Like Go's transport, repeats a request that the server has not processed, e.g. because it is
+   * shutting down or has no free stream.
    */
   async #sendWithRetries(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     for (let attempt = 1; ; attempt += 1) {
