@@ -34,7 +34,7 @@ export class Comparison {
   startFrom({ statuses, untold = [] }: Keyframe): void {
     const published = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
     for (const [uid, status] of published) this.#statuses.set(uid, [status]);
-    // The last status that these pods published before the keyframe is not in the keyframe.
+    // The keyframe does not contain the last status that the pods in `untold` published before it.
     for (const { uid } of untold) this.#statuses.set(uid, [STATUS_BEFORE_KEYFRAME]);
     for (const uid of this.#statuses.keys()) this.#names.set(uid, uid);
     for (const { uid, status } of untold) this.addStatus(uid, status);

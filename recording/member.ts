@@ -1,6 +1,7 @@
 /**
- * The gzip members of a recording file, which `zcat` can read. The header of each member states its size and the time
- * of its first line, so that a reader can search the file without decompressing it and can detect a torn end.
+ * Encodes and parses the gzip members of a recording file, which `zcat` can read. The header of each member states its
+ * size and the time of its first line, so that a reader can search the file without decompressing it and can detect a
+ * torn end.
  */
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** The queue of lines that wait to be written. */
+/** Queues the lines that wait to be written. */
 import * as z from 'zod/mini';
 import type { Began, Line } from './lines.ts';
 import type { MemberText } from './member.ts';

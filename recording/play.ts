@@ -196,7 +196,7 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
   }
 }
 
-/** A recorded input that no actor of the replay expects. */
+/** Creates the difference for a recorded input that no actor of the replay expects. */
 const unexpectedEntry = ({ at, actor, source, kind }: EntryLine): Difference => ({
   at,
   of: actor === '' ? 'node' : actor,

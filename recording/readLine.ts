@@ -58,7 +58,8 @@ const line = z.discriminatedUnion('kind', [
 /** Returns undefined if this version does not support the line. */
 export function readLine(json: string): Line | undefined {
   const parsed = line.safeParse(parsedJson(json));
-  // The fields below these were written by the same program, or are validated when the line is replayed.
+  // The fields that the schema does not check were written by the same program, or are validated when the line is
+  // replayed.
   return parsed.success ? (parsed.data as unknown as Line) : undefined;
 }
 
@@ -87,6 +88,6 @@ export function readForeignBegan(json: string): ForeignBegan | undefined {
   return { at, format: String(format), life, statelet: versions?.statelet ?? 'of another version' };
 }
 
-/** Error message for a recording in an unsupported format. */
+/** Returns the error message for a recording in an unsupported format. */
 export const unsupportedFormatMessage = ({ format, statelet }: Pick<ForeignBegan, 'format' | 'statelet'>): string =>
   `recorded by statelet ${statelet} in format ${format}, which this version does not read (it reads format ${FORMAT}): use that version`;

@@ -111,10 +111,7 @@ export function isBounded({ value, shared }: WithoutRepeats): boolean {
   return extentOf(value, 0).size <= MAX_EXPANDED;
 }
 
-/**
- * Reverses `withoutRepeats`, so that all references to an object yield the same object. A dangling reference becomes
- * null.
- */
+/** Reverses `withoutRepeats`. All references to an object yield the same object. A dangling reference becomes null. */
 export function withRepeats({ value, shared }: WithoutRepeats): unknown {
   const restored = new Map<number, unknown>();
   const restore = (each: unknown): unknown => {
@@ -138,7 +135,7 @@ export function withRepeats({ value, shared }: WithoutRepeats): unknown {
 function* findRepeated(value: unknown): Generator<void, ReadonlySet<object>> {
   const visited = new Set<object>();
   const repeated = new Set<object>();
-  /** Records an object. Returns whether it is seen for the first time. */
+  /** Records an object. Returns whether the object occurs for the first time. */
   const isNew = (node: Plain | readonly unknown[]): boolean => {
     if (!visited.has(node)) return visited.add(node) === visited;
     if (Object.keys(node).length > 0) repeated.add(node);

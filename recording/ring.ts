@@ -1,4 +1,4 @@
-/** A ring of files, which deletes its oldest files when their total size exceeds a limit. */
+/** Writes a ring of files. Deletes the oldest files when the total size exceeds a limit. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';

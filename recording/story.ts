@@ -132,7 +132,7 @@ class StoryFormatter {
     return `${this.#actorName(actor)}: ${source}${took} ${kind === 'answer' ? 'ok' : `failed: ${messageIn(value)}`}`;
   }
 
-  /** The actor's path, with the pod's name instead of its UID. */
+  /** Returns the actor's path, with the pod's name instead of its UID. */
   #actorName(path: string): string {
     const [kind, uid = '', ...rest] = path.split('/');
     if (path === '') return 'node';
