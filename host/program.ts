@@ -163,8 +163,8 @@ export async function runProgram(program: string, args: readonly string[], optio
 }
 
 /**
- * Writes the input, which ends early if the program has exited or the stream fails. The program then reports what is
- * missing.
+ * Writes the input, which ends early if the program has exited or the stream fails. The program then reports that its
+ * input is incomplete.
  */
 function writeInput(input: Readable, { stdin }: ChildProcess): void {
   if (stdin !== null) pipeline(input, stdin).catch(() => {});

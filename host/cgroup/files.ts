@@ -119,8 +119,8 @@ async function writeFile(cgroup: Cgroup, file: CgroupFile): Promise<void> {
   try {
     await cgroup.cgroupfs.write(path, file.value);
   } catch (error) {
-    // If the kernel lacks this part of a controller, or the controller is not enabled for the cgroup, the file does not
-    // exist and cannot be created (`EACCES`).
+    // If the kernel does not support this part of a controller, or the controller is not enabled for the cgroup, the
+    // file does not exist and cannot be created (`EACCES`).
     if (cgroup.cgroupfs.exists(path)) throw error;
   }
 }

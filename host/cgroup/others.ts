@@ -29,8 +29,8 @@ interface SharedCgroups {
   /** Records that this agent created a shared cgroup. */
   addCreated(path: string): void;
   /**
-   * Whether a cgroup may be changed. Cgroups that contain pods of other agents, and those that existed before, must not
-   * be.
+   * Whether a cgroup may be changed. If the tree contains pods of other agents, only cgroups that this agent created
+   * and that contain none of these pods may be changed.
    */
   mayChange(path: string): boolean;
 }
@@ -67,7 +67,7 @@ interface OwnNames {
   has(name: string): boolean;
   add(uid: string): void;
   remove(uid: string): void;
-  /** Accepts found cgroups of these pods as this agent's, because an earlier run created them. */
+  /** Accepts the found cgroups of the pods with these UIDs as this agent's, because an earlier run created them. */
   confirm(foundPods: readonly FoundPod[], uids: readonly string[]): void;
   /** Drops accepted cgroups that no longer exist. If they reappear, they must be confirmed again. */
   prune(foundPods: readonly FoundPod[]): void;

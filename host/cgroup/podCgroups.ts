@@ -230,7 +230,8 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Sets the limit of all pods. If the pods already use more than the new limit, the old one stays until this succeeds.
+   * Sets the limit of all pods. If the pods already use more than the new limit, the old limit remains until a later
+   * call succeeds.
    */
   async #enforceAllPodsLimit(): Promise<void> {
     if (this.#isEnforced || this.#shared.isShared()) return;

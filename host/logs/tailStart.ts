@@ -23,7 +23,7 @@ export interface TailStart {
 interface TailOptions {
   /** Maximum number of bytes of text to search backwards. */
   readonly maxBytes?: number | undefined;
-  /** Cache of the ends of compressed files, which replaces reading these files. */
+  /** Cache of the ends of compressed files, which is used instead of reading the files. */
   readonly unpackedTails?: UnpackedTails | undefined;
   /** Cancels the search, whose result must then be ignored. */
   readonly signal: AbortSignal;

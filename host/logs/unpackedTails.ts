@@ -1,4 +1,4 @@
-/** Cache of the ends of compressed log files, for callers that read them frequently. */
+/** Caches the ends of compressed log files, for callers that read them frequently. */
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './lineSplitter.ts';
 import { isDamagedFile, unpackedBlocks } from './logBlocks.ts';

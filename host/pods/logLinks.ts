@@ -10,7 +10,7 @@ const TEMPORARY_PREFIX = '.';
 export interface LogLink {
   readonly pod: PodIdentity;
   readonly container: string;
-  /** ID of the container at the runtime. */
+  /** ID of the container in the runtime. */
   readonly id: string;
 }
 
@@ -25,7 +25,7 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
   }
 }
 
-/** Atomically replaces an existing link, if any. */
+/** Creates a link, and atomically replaces an existing one. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
   const { files, logLinksDir } = layout;
   const temporary = path.join(logLinksDir, TEMPORARY_PREFIX + id);

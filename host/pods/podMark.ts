@@ -33,7 +33,7 @@ interface MarkedPod {
 export type DirectoryOwner =
   | { readonly kind: 'missing' }
   /**
-   * `pod` and `runtime` are those in the mark. `pod` is undefined if the mark is truncated. `isTaken` means that the
+   * `pod` and `runtime` are taken from the mark. `pod` is undefined if the mark is truncated. `isTaken` means that the
    * pod was taken over, together with its containers in the runtime.
    */
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }

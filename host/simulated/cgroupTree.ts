@@ -13,7 +13,7 @@ export interface CgroupProcess {
 /** Provides the processes in cgroups. */
 export interface CgroupProcesses {
   /**
-   * Lists the processes of a cgroup without those in its child cgroups in the tree. The path is relative to the root,
+   * Lists the processes that are in a cgroup itself and not in its child cgroups. The path is relative to the root,
    * e.g. `kubepods/burstable/pod<uid>`.
    */
   in(path: string): readonly CgroupProcess[];

@@ -22,7 +22,7 @@ const MESSAGES = {
 
 export type FileErrorCode = keyof typeof MESSAGES;
 
-/** Creates the error of a call on a path, without a stack like those of `node:fs/promises`. */
+/** Creates the error of a call on a path, without a stack, like the errors of `node:fs/promises`. */
 export function fileError(code: FileErrorCode, syscall: string, path: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -1,4 +1,4 @@
-/** The mounts of a simulated disk. */
+/** Stores the mounts of a simulated disk. */
 import type { MountPoint } from '../files/mountPoint.ts';
 import type { Inode } from './inodes.ts';
 

@@ -101,8 +101,8 @@ class TreeWalk {
 }
 
 /**
- * Safe casts, because Node.js supports this encoding and then returns names as buffers, although its types do not say
- * so.
+ * Opens a directory whose names are returned as buffers. The casts are safe, because Node.js supports this encoding,
+ * although its types do not say so.
  */
 const openDirectory = (fd: number): Dir => opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
 const nextName = (directory: Dir): Buffer | undefined => directory.readSync()?.name as Buffer | undefined;
