@@ -11,7 +11,10 @@ import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** Time after the start at which the code is saved, in milliseconds. A daemon has adopted its pods or started the first ones by then. */
+/**
+ * Time after the start at which the code is saved, in milliseconds. By this time, a daemon has adopted its pods or
+ * started the first ones.
+ */
 const SAVE_AFTER_MS = 10_000;
 /**
  * Number of starts that save code. The first start does not run the code that only a restart needs, and later starts

@@ -5,7 +5,10 @@ import { textLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences, type PodUpdate } from './table/changes.ts';
 
-/** Prints each change as a line in the format of the agent's log, so that an output that has both has one format. */
+/**
+ * Prints each change as a line in the format of the agent's log, so that an output that contains both has a single
+ * format.
+ */
 export function lineView(output: Output, format: 'text' | 'json'): LiveView {
   let commonFields: { readonly simulated?: true } = {};
   const printLine = (msg: string) => {

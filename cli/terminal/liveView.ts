@@ -6,7 +6,7 @@ import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts
 /** The display of `up` while the node runs. */
 export interface LiveView {
   follow(agent: AgentPort): void;
-  /** Shows the link to the page. A table shows it until the end, and leaves it on the terminal. */
+  /** Shows the link to the page. A table shows the link until it closes, and leaves it on the terminal. */
   showPage(url: string): void;
   /** Prints lines that remain after the view is closed. */
   print(line: string): void;
@@ -50,5 +50,5 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
   return stop;
 }
 
-/** The pods of a node, each with its actors. */
+/** Returns the pods of a node, each with its actors. */
 export const livePods = (agent: AgentPort): PodWithTree[] => pairWithTrees(agent.pods(), agent.trees());

@@ -56,7 +56,7 @@ export class TerminalScreen {
     return this.#state === 'drawing';
   }
 
-  /** Whether the terminal is in its original state, so that output written to it remains visible. */
+  /** Whether the terminal is in its original state, in which case output written to it remains visible. */
   get isUntouched(): boolean {
     return this.#state === 'waiting' || this.#state === 'closed';
   }

@@ -55,7 +55,10 @@ export async function explain(
   else write(await agent.text(resource, terminalWidth()));
 }
 
-/** The columns of the terminal that the command prints to. Undefined for a file or a pipe, and if the size is unknown. */
+/**
+ * Returns the number of columns of the terminal that the command prints to. Undefined for a file or a pipe, and if the
+ * size is unknown.
+ */
 export const terminalWidth = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
 

@@ -138,7 +138,7 @@ const shownImage = ({ id, repoTags, repoDigests, size, pinned }: Image): ShownIm
   sizeBytes: Number(size),
 });
 
-/** An image in JSON and YAML, with the fields of `crictl images -o json`. */
+/** Converts an image to its form in JSON and YAML, with the fields of `crictl images -o json`. */
 const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }: Image) => ({
   id,
   repoTags,

@@ -22,8 +22,8 @@ export async function openOnDesktop(
 }
 
 /**
- * Opens a link that contains a token. The browser is given an owner-only file that redirects to the link, because every user
- * of the host can read the command line of a process. The returned function removes the file.
+ * Opens a link that contains a token. The browser opens an owner-only file that redirects to the link, because every
+ * user of the host can read the command line of a process. The returned function removes the file.
  */
 export async function openSecretLink(url: string, desktop: Partial<Desktop> = {}): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-link-'));

@@ -1,4 +1,4 @@
-/** The commands that run a node, whose flags are those of the settings. */
+/** The command lines of `run` and `up`, whose flags are derived from the settings. */
 import { type Command, Option } from 'commander';
 import { type FlagSetting, flagSettings } from '../../../node/config/settings/allSettings.ts';
 import { withDefaults } from '../../../node/config/settings/settingTexts.ts';

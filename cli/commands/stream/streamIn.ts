@@ -21,7 +21,7 @@ const DIAL_TIMEOUT_MS = 10_000;
 
 interface Streaming {
   readonly terminal: CommandTerminal;
-  /** Whether the terminal is in raw mode, so that each key goes to the container. */
+  /** Whether the terminal is in raw mode, in which case each key goes to the container. */
   readonly isRaw: boolean;
   /** Whether the process in the container may already have drawn on its terminal. */
   readonly redraws?: boolean;

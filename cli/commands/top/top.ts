@@ -1,4 +1,4 @@
-/** `statelet top`: a live view of all actors of a running agent. */
+/** `statelet top`: shows all actors of a running agent in a live view. */
 import { constants } from 'node:os';
 import { systemClock } from '../../../base/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

@@ -1,4 +1,4 @@
-/** The command line of `top`: the actors of the agent, or the usage of pods and nodes as in kubectl. */
+/** The command line of `top`, which shows the actors of the agent, or the usage of pods and nodes as in kubectl. */
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { SORT_FIELDS } from '../../../show/tables/usageTable.ts';

@@ -1,4 +1,4 @@
-/** `statelet top pods` and `statelet top nodes`: CPU and memory usage in the format of `kubectl top`. */
+/** `statelet top pods` and `statelet top nodes`: print CPU and memory usage in the format of `kubectl top`. */
 import * as z from 'zod/mini';
 import { systemClock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';

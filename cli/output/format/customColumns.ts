@@ -1,4 +1,4 @@
-/** kubectl's custom columns, e.g. `NAME:.metadata.name,PHASE:.status.phase`. */
+/** Parses kubectl's custom columns, e.g. `NAME:.metadata.name,PHASE:.status.phase`. */
 import { compilePath } from './jsonPath.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
 

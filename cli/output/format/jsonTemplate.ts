@@ -1,4 +1,4 @@
-/** kubectl's JSONPath templates, e.g. `{range .items[*]}{.metadata.name}{"\n"}{end}`. */
+/** Compiles kubectl's JSONPath templates, e.g. `{range .items[*]}{.metadata.name}{"\n"}{end}`. */
 import { type PathQuery, parsePath } from './jsonPath.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
 import { Scanner } from './scanner.ts';

@@ -1,4 +1,4 @@
-/** The output formats of `get -o`, which are kubectl's. */
+/** Prints objects in the output formats of `get -o`, which are kubectl's. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
 import { printable } from '../../../base/printable.ts';
@@ -28,7 +28,10 @@ interface FormatOptions {
   readonly isTerminal?: boolean | undefined;
 }
 
-/** Parses the option. Throws a `ConfigError` for an invalid format, so that errors show before a request to the agent. */
+/**
+ * Parses the option. Throws a `ConfigError` for an invalid format, so that an error is reported before any request to
+ * the agent.
+ */
 export async function readFormat({
   output,
   headers = true,

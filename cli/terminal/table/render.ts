@@ -11,7 +11,9 @@ import { type Column, layOut } from './layout.ts';
 import { liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness, readinessText } from './ready.ts';
 
-/** All text on the screen passes through this function or `wrapped`, which escape control characters. */
+/**
+ * Escapes control characters and truncates the text. All text on the screen passes through this function or `wrapped`.
+ */
 const truncated = (text: string, width: number): string => display.truncate(printableLine(text), width);
 const wrapped = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);
 
@@ -84,7 +86,10 @@ function runtimeText({ node: { runtime }, now }: Scene): string | undefined {
   return `${runtimeName} ${state} for ${humanDuration(Math.max(0, now - since))}${why}`;
 }
 
-/** If the state of the runtime does not fit beside that of the node, it gets its own line, or none if the runtime is ready. */
+/**
+ * Returns the lines with the states of the node and the runtime. If the state of the runtime does not fit on the node's
+ * line, it gets its own line, or is left out if the runtime is ready.
+ */
 function headLines(scene: Scene, { width }: Surface): string[] {
   const { name, state, runtime } = scene.node;
   const node = `node ${name} ${state} · ${progressText(scene)}`;

@@ -131,7 +131,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '?': toggleHelp,
   escape: goBack,
   q: (controls) => ({ ...controls, isQuitting: true }),
-  // These keys scroll the story, because the others move in the tree.
+  // The bracket keys scroll the story, because the arrow and page keys move in the tree.
   '[': (controls) => ({ ...controls, offset: Math.min(MAX_LINES, controls.offset + 1) }),
   ']': (controls) => ({ ...controls, offset: Math.max(0, controls.offset - 1) }),
 };

@@ -1,4 +1,4 @@
-/** The detail of one actor: its explanation, the end of its log, and its events. */
+/** Fetches the detail of one actor: its explanation, the end of its log, and its events. */
 import { messageOf } from '../../../../base/failure.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import type { LogTail } from '../../../../show/logTail.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../base/clock.ts';
 import { messageOf } from '../../../../base/failure.ts';
 import type { ActorsResponse } from '../../get/readActors.ts';
 
-/** The polled actors. While the connection is lost, those of the last successful poll. */
+/** The polled actors. While the connection is lost, these are the actors of the last successful poll. */
 export interface ActorsSnapshot {
   readonly actors: ActorsResponse;
   readonly lost?: LostConnection;

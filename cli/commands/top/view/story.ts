@@ -1,4 +1,4 @@
-/** The story of each actor, derived from the differences between polls. */
+/** Derives the story of each actor from the differences between polls. */
 import type { CoreEvent } from '../../../../kubernetes/events/event.ts';
 import { type ActorNode, CALL } from '../../../../show/actors/actorNode.ts';
 import type { NodeActors } from '../../../../show/actors/actorRows.ts';
