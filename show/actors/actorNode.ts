@@ -72,7 +72,7 @@ export interface ActorNode extends ActorView, ActorDetails {
 /** The kind of a call in flight. The state of the calling actor describes the purpose of the call. */
 export const CALL = 'call';
 
-/** The `machine` of the entries of the node's own API, which run no machine. */
+/** The value of `machine` for the entries of the node's own API, which run no machine. */
 export const NODE_API = 'server';
 
 /** The container runtime as reported by its responses. */
@@ -94,7 +94,7 @@ export interface LimiterView {
   readonly capacity: number;
   /** Keys of the requests that occupy a slot. */
   readonly held: readonly string[];
-  /** The subset of `held` that is slow. Only requests for the same origin still wait for them. */
+  /** The keys in `held` whose requests are slow. Only requests for the same origin still wait for them. */
   readonly slow?: readonly string[];
   /** Keys of the waiting requests, the next one first. */
   readonly queue: readonly string[];
@@ -107,7 +107,7 @@ export interface NodeView {
   readonly tree: ActorNode;
   /** Namespace and name of each pod that has an actor, keyed by UID. */
   readonly pods: Readonly<Record<string, string>>;
-  /** The number of these pods that were rejected or have terminated. */
+  /** The number of pods in `pods` that were rejected or have terminated. */
   readonly ended: number;
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];

@@ -38,8 +38,8 @@ type Answer = string | AnswerWithFailure | undefined;
 export type Rule = (question: Question) => Answer;
 
 /**
- * All rules in order of precedence. The first rule that applies gives the answer: reasons to stop the pod come first,
- * then failures, then plain waits.
+ * All rules in order of precedence. The first rule that applies determines the answer: reasons to stop the pod come
+ * first, then failures, then plain waits.
  */
 const RULES: readonly Rule[] = [
   podRejection,
@@ -152,7 +152,7 @@ function podEnd(question: Question): Answer {
   return isReclaimed ? end : (remainingWait(`${end}; `, actors, now) ?? end);
 }
 
-/** Describes how a pod has ended. */
+/** Describes how a pod has terminated. */
 function endText(actors: PodActors): string {
   const { phase, reason, message = '' } = actors.pod.status ?? {};
   const cause = actors.tree.termination;

@@ -68,7 +68,7 @@ const CONTAINER_RULES: readonly Rule[] = [
 
 const VOLUME_RULES: readonly Rule[] = [refusal, nodeWait, mountedVolume, unmountingVolume, volumeFailure, volumeWait];
 
-/** The container that the question is about. */
+/** Returns the container that the question is about. */
 const questionContainer = ({ actors }: Question): ContainerWithActor | undefined => actors.containers[0];
 const questionVolume = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
 

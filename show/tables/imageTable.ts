@@ -1,4 +1,4 @@
-/** Images as `crictl images` shows them (`cmd/crictl/image.go` in cri-tools). */
+/** An image with the fields that `crictl images` prints (`cmd/crictl/image.go` in cri-tools). */
 
 export interface ShownImage {
   /** E.g. `sha256:…`. */

@@ -1,4 +1,7 @@
-/** The usage of pods and nodes as `kubectl top` shows it (`pkg/metricsutil/metrics_printer.go` in k8s.io/kubectl). */
+/**
+ * Builds tables of the usage of pods and nodes like `kubectl top` (`pkg/metricsutil/metrics_printer.go` in
+ * k8s.io/kubectl).
+ */
 import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 
 /** CPU in billionths of a core, and the working set of memory in bytes. */
