@@ -44,7 +44,7 @@ const deferredModules = {
       namespace: 'late',
     }));
     onLoad({ filter: /^/, namespace: 'late' }, ({ path }) => ({
-      // Getters for the known names, because named imports from CommonJS need own properties.
+      // Define getters for the known names, because named imports from CommonJS require own properties.
       contents: `for (const name of ${JSON.stringify(Object.keys(process.getBuiltinModule(path)))})
         Object.defineProperty(exports, name, { enumerable: true, get: () => process.getBuiltinModule('${path}')[name] });`,
     }));

@@ -26,7 +26,10 @@ export function changeProblems(changes) {
   });
 }
 
-/** Applies the mutations of these rules, or all. Returns the exit code, which is 0 if each made a test of its rule fail. */
+/**
+ * Applies the mutations of the given rules, or of all rules. Returns the exit code, which is 0 if each made a test of
+ * its rule fail.
+ */
 export async function mutate(picked, filesOf) {
   const wanted = mutations.filter(({ rule }) => picked.length === 0 || picked.includes(rule));
   const copies = Array.from({ length: Math.min(availableParallelism(), wanted.length) }, copyOfPackage);

@@ -67,7 +67,7 @@ async function writeCoverage(stories) {
   return misfits.length === 0 ? 0 : 1;
 }
 
-/** Returns 0 if each of these seeded bugs, or all, was found. */
+/** Returns 0 if each of the given seeded bugs was found. By default, searches for all of them. */
 async function findSeededFaults(names) {
   const wanted = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
   const misfits = changeProblems(wanted);
@@ -117,7 +117,7 @@ function findIn(copy, fault, isSound) {
   });
 }
 
-/** Returns the first of these stories in which the copy violates an invariant. */
+/** Returns the first of the given stories in which the copy violates an invariant. */
 async function firstBroken(copy, numbers) {
   const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
   const code = `

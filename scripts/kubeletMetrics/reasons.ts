@@ -1,9 +1,9 @@
 /** The metrics of a kubelet that the node does not expose, with the reasons: data behind docs/metrics.md. */
 
 export interface Reason {
-  /** Names of metrics. A `*` at the end stands for any rest. */
+  /** Names of metrics. A `*` at the end stands for any suffix. */
   readonly names?: readonly string[];
-  /** Files that declare the metrics. A `*` at the end stands for any rest. */
+  /** Files that declare the metrics. A `*` at the end stands for any suffix. */
   readonly files?: readonly string[];
   readonly text: string;
 }

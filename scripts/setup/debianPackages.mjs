@@ -14,8 +14,8 @@ const testPrograms = {
 };
 
 /**
- * Installs missing Debian packages of the container runtime and, for the tests, those of programs that only tests run. Does
- * nothing unless run as root on a host with apt-get; the command itself reports missing programs.
+ * Installs the missing Debian packages of the container runtime and, for the tests, of programs that only tests run.
+ * Does nothing unless run as root on a host with apt-get; the command itself reports missing programs.
  */
 export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
