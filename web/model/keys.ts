@@ -48,7 +48,7 @@ export function registerKeys({ keys }: KeyRegistry, actions: readonly KeyAction[
   };
 }
 
-/** Runs the shortcut for a key press. Returns false if there is none, so that the browser handles the key. */
+/** Runs the shortcut for a key press. Returns false if there is none, in which case the browser handles the key. */
 export function handleKey({ keys }: KeyRegistry, stroke: KeyPress): boolean {
   if (stroke.hasModifier || (stroke.isTyping && stroke.key !== 'Escape')) return false;
   const action = keys.peek().findLast((each) => each.keys.includes(stroke.key) && (each.isActive?.() ?? true));

@@ -148,7 +148,8 @@ const withTarget = (text: string, to: string | undefined) =>
   to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
 /**
- * The kubelet's default maximum back-off. A node may be configured with a different one, which then shows in its waits.
+ * The kubelet's default maximum back-off. A node may be configured with a different one, which then appears in its
+ * waits.
  */
 const MAX_BACK_OFF_MS = 300_000;
 

@@ -47,7 +47,7 @@ export function actorTrees(world: World): ActorTrees | undefined {
   };
 }
 
-/** The queues of the limiters, which contain pods and containers. */
+/** Returns the limiters whose queues contain pods and containers. */
 const limiterQueues = ({ node: { gates } }: World) => [gates.start, gates.pull];
 
 function toRowPod(world: World, actor: ShownActor): RowPod {

@@ -140,7 +140,7 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
   );
 }
 
-/** The text for calls in flight and feeds, which have no chart. */
+/** The text that replaces the chart of calls in flight and feeds, which have none. */
 function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const explanation =
     actor.kind === CALL

@@ -27,7 +27,10 @@ export function parseUtcTime(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Other formats are rejected, because browsers interpret them differently. */
+/**
+ * Parses a date in one of the supported formats. Other formats are rejected, because browsers interpret them
+ * differently.
+ */
 const parseDate = (text: string): number => (DATE.test(text) ? Date.parse(text) : Number.NaN);
 
 /** Formats a duration with fractions of a second, e.g. `2ms`, `1.6s` or `12s`. */

@@ -53,7 +53,7 @@ export const areDetailsVisible = ({ whyTab }: Reading, page: Page): boolean =>
 interface ObjectRequest {
   readonly uid: string;
   readonly at: number | undefined;
-  /** Values that the object depends on. It is not requested again while these are identical. */
+  /** Values that the object depends on. The object is not requested again while they are identical. */
   readonly dependencies: readonly unknown[];
 }
 

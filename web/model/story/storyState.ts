@@ -244,7 +244,7 @@ export function appendLiveLines(storyState: StoryState, lines: readonly StoryLin
     loaded.value = { ...current, story: appendLines(current.story, podLines, unsaid) };
 }
 
-/** Records a gap in the live lines, so that the story is requested again from its end on. */
+/** Records a gap in the live lines, so that the lines after the end of the loaded story are requested. */
 export function recordGap({ incoming, gaps }: StoryState): void {
   incoming.now = undefined;
   gaps.value += 1;

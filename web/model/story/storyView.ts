@@ -133,7 +133,7 @@ function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }
     selected: page.selected.value,
     from: storyState.range.value.from,
     now: Math.min(latestTime, known.isOpen ? latestTime : known.story.to),
-    // In a recording, the actors are known only at the displayed time, not at its end.
+    // In a recording, the actors are known only at the displayed time and not at the end of the recording.
     actors: page.mode === 'live' && known.isOpen ? actors : undefined,
   });
 }
