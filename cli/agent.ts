@@ -8,7 +8,10 @@ import { listeningAgents } from '../socket/socketPath.ts';
 /** Returns the process ID of the agent with this socket, from the lock of its root directory. */
 const agentPid = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
 
-/** Connects to the agent selected by the flags or `STATELET_STATE_DIR`, else to one at a default path, else to the only agent. */
+/**
+ * Connects to the agent selected by the flags or `STATELET_STATE_DIR`, else to one at a default path, else to the only
+ * agent.
+ */
 export const connectAgent = (options: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
   const sockets = candidateSockets(options);
   return isDirectorySet(options) ? findAgent(sockets, agentPid) : connectFirstAgent(sockets, listeningAgents);

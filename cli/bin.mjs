@@ -7,24 +7,29 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * Compiles only hot functions to machine code, because a node agent is mostly idle. TurboFan is off, because compiling a
- * single function costs 5 MiB, and Maglev suffices.
+ * Compiles only hot functions to machine code, because a node agent is mostly idle. TurboFan is off, because compiling
+ * a single function costs 5 MiB, and Maglev suffices.
  */
 const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
 
 /**
- * Discards baseline code that did not run between two garbage collections, which saves 2.5 MiB with 50 pods and is quickly
- * recompiled from bytecode. Bytecode is retained, because recreating it needs the parser and would delay the next pod.
+ * Discards baseline code that did not run between two garbage collections, which saves 2.5 MiB with 50 pods and is
+ * quickly recompiled from bytecode. Bytecode is retained, because recreating it needs the parser and would delay the
+ * next pod.
  */
 const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
 
 /**
- * Stops the growth of the young generation. It may grow during the start, which makes it a tenth faster, and during bursts
- * (node/start/quietRelease.ts). Without this flag and `optimizationFlags`, 50 pods would take a third more memory.
+ * Stops the growth of the young generation. It may grow during the start, which makes it a tenth faster, and during
+ * bursts (node/start/quietRelease.ts). Without this flag and `optimizationFlags`, 50 pods would take a third more
+ * memory.
  */
 const heapGrowthFlag = '--semi-space-growth-factor=1';
 
-/** Runs the daemon commands from one bundle with cached machine code. Other commands load only the modules that they need. */
+/**
+ * Runs the daemon commands from one bundle with cached machine code. Other commands load only the modules that they
+ * need.
+ */
 async function start() {
   const directory = join(root, 'dist/compiled');
   const daemon = join(root, 'dist/daemon.js');

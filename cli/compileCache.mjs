@@ -51,13 +51,16 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
 }
 
 /**
- * Returns the checksum of a file of saved code without the checksum itself. V8 does not check the code, so one changed byte would
- * crash the process at every start.
+ * Returns the checksum of a file of saved code without the checksum itself. V8 does not check the code, so one changed
+ * byte would crash the process at every start.
  */
 const checksumOf = (content) => hash('sha256', content, 'buffer');
 const CHECKSUM_LENGTH = 32;
 
-/** Returns the code saved in a file and the number of starts that saved it, or undefined if the file is missing or damaged. */
+/**
+ * Returns the code saved in a file and the number of starts that saved it, or undefined if the file is missing or
+ * damaged.
+ */
 function read(file) {
   try {
     const content = readFileSync(file);
@@ -69,7 +72,10 @@ function read(file) {
   }
 }
 
-/** Creates an empty file beside `path`. Returns its path, or undefined if the directory is read-only or cannot be created. */
+/**
+ * Creates an empty file beside `path`. Returns its path, or undefined if the directory is read-only or cannot be
+ * created.
+ */
 async function createUnfinished(path) {
   const unfinished = `${path}.${randomUUID()}`;
   try {

@@ -284,7 +284,9 @@ class Recorder implements FlightRecorder {
     return { pending, header: this.#createKeyframe(this.#agent, inNew ? 'anew' : 'again', membersBefore) };
   }
 
-  /** Serializes a keyframe of the current state over several turns of the event loop. Lines added meanwhile follow it. */
+  /**
+   * Serializes a keyframe of the current state over several turns of the event loop. Lines added meanwhile follow it.
+   */
   async #createKeyframe(
     agent: ObservedAgent,
     begins: 'anew' | 'again',

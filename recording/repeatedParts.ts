@@ -22,8 +22,8 @@ export interface WithoutRepeats {
 type Plain = Readonly<Record<string, unknown>>;
 
 /**
- * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod, and
- * the statuses of containers.
+ * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod,
+ * and the statuses of containers.
  */
 const STEP_LEVELS = 7;
 

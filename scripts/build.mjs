@@ -1,6 +1,6 @@
 /**
- * Bundles cli/main.ts and the library (index.ts, testing.ts) into dist/. Bundles use less memory and start faster than single
- * modules. Lazily imported modules become separate files. Also npm's `prepare`.
+ * Bundles cli/main.ts and the library (index.ts, testing.ts) into dist/. Bundles use less memory and start faster than
+ * single modules. Lazily imported modules become separate files. Also npm's `prepare`.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,8 +19,8 @@ const compiled = join(dist, 'compiled');
 const types = join(dist, 'types');
 
 /**
- * Loads Node's HTTP modules with a call. An `import` reads every export, and three of them make Node load undici, which costs
- * 13 MiB and 70 ms.
+ * Loads Node's HTTP modules with a call. An `import` reads every export, and three of them make Node load undici, which
+ * costs 13 MiB and 70 ms.
  */
 const leanHttp = {
   name: 'lean-http',
@@ -33,8 +33,8 @@ const leanHttp = {
 };
 
 /**
- * Defers Node modules that gRPC imports at its start until their first use, which saves 2 MiB. Also stubs two unused packages:
- * gRPC's loader of .proto files and the worker threads of pino's transports.
+ * Defers Node modules that gRPC imports at its start until their first use, which saves 2 MiB. Also stubs two unused
+ * packages: gRPC's loader of .proto files and the worker threads of pino's transports.
  */
 const deferredModules = {
   name: 'deferred-modules',

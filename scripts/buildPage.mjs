@@ -1,4 +1,6 @@
-/** Bundles the page in web/ into dist/web as one script, one style sheet and HTML, and the charts as a separate page. */
+/**
+ * Bundles the page in web/ into dist/web as one script, one style sheet and HTML, and the charts as a separate page.
+ */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDrawings } from './drawings/write.ts';
@@ -35,8 +37,8 @@ export async function buildPage(esbuild) {
 }
 
 /**
- * Builds the page of charts, which works without a server. Browsers neither run modules nor fetch from `file:` URLs, so it is a
- * classic script, and the drawings are inlined in the HTML.
+ * Builds the page of charts, which works without a server. Browsers neither run modules nor fetch from `file:` URLs, so
+ * it is a classic script, and the drawings are inlined in the HTML.
  */
 async function buildCharts(esbuild) {
   const { metafile } = await esbuild.build({

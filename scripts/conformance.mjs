@@ -1,8 +1,8 @@
 /**
- * Lists under each rule of docs/conformance.md the tests whose titles start with its number (`C7: …`). With `--check`, writes
- * nothing and fails if the page is stale. Always fails if a title has the number of an unknown rule, has a number in its
- * middle or has no other words (`C7: %s`), and if a rule is marked as followed but no mutation breaks it. With
- * `--mutate [C7 …]`, breaks the rules on purpose instead, and fails if no test of a broken rule fails.
+ * Lists under each rule of docs/conformance.md the tests whose titles start with its number (`C7: …`). With `--check`,
+ * writes nothing and fails if the page is stale. Always fails if a title has the number of an unknown rule, has a
+ * number in its middle or has no other words (`C7: %s`), and if a rule is marked as followed but no mutation breaks it.
+ * With `--mutate [C7 …]`, breaks the rules on purpose instead, and fails if no test of a broken rule fails.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,9 @@ const sources = names
   .sort()
   .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
 
-/** Returns the titles by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`. */
+/**
+ * Returns the titles by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`.
+ */
 function titlesByRule() {
   const found = new Map();
   for (const [file, text] of sources) {

@@ -5,12 +5,14 @@
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
 
-/** A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`. */
+/**
+ * A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`.
+ */
 const CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
 /**
- * Returns source files with their lines (`statusLog.ts:69`) by positions in the bundle (`557:1204`), both counted from 1.
- * `encode` is applied to the text before it is written, and may change columns but not lines.
+ * Returns source files with their lines (`statusLog.ts:69`) by positions in the bundle (`557:1204`), both counted from
+ * 1. `encode` is applied to the text before it is written, and may change columns but not lines.
  */
 export function logCallers(text: string, sourceMap: string, encode: (part: string) => string): Record<string, string> {
   // esbuild writes version 3, which this class reads.

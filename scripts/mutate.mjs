@@ -1,7 +1,7 @@
 /**
  * Breaks each rule on purpose and checks that a test of that rule fails: `npm run conformance -- --mutate [C7 …]`. The
- * mutations are in test/mutations. Each is applied to a copy of the package, where only the tests whose titles have the rule's
- * number run, and those of `test/e2e` only if the mutation names them.
+ * mutations are in test/mutations. Each is applied to a copy of the package, where only the tests whose titles have the
+ * rule's number run, and those of `test/e2e` only if the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,9 @@ import { node24, root, say } from './setup/places.mjs';
 const TEST_TIMEOUT_MS = 300_000;
 const excluded = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
-/** Returns a message for each mutation that cannot be applied, because its text does not occur exactly once in its file. */
+/**
+ * Returns a message for each mutation that cannot be applied, because its text does not occur exactly once in its file.
+ */
 export const mutationProblems = () => changeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
 
 /** Returns a message for each change that cannot be applied. */

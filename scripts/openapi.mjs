@@ -1,8 +1,9 @@
 /**
- * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, with the `api/openapi-spec/v3` and
- * the `staging/src/k8s.io` of a release. It contains the kinds that the test API server serves. From the OpenAPI documents
- * come the fields, their types and the merge strategies of lists. From the Go types come each field's Go type, whether it is
- * serialized if empty, and its protobuf number, e.g. `2.1` for field 1 of an inlined field 2. Descriptions are left out.
+ * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, with the
+ * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. It contains the kinds that the test API server
+ * serves. From the OpenAPI documents come the fields, their types and the merge strategies of lists. From the Go types
+ * come each field's Go type, whether it is serialized if empty, and its protobuf number, e.g. `2.1` for field 1 of an
+ * inlined field 2. Descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

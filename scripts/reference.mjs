@@ -1,6 +1,6 @@
 /**
- * Generates the commands, flags and fields in docs/reference.md from the code. With `--check`, writes nothing and fails if the
- * page is stale.
+ * Generates the commands, flags and fields in docs/reference.md from the code. With `--check`, writes nothing and fails
+ * if the page is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies of a command, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [ARGS]`. It needs
- * only npm and the host's Node.js, and does nothing for dependencies that are already installed.
+ * Installs the dependencies of a command, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [ARGS]`.
+ * It needs only npm and the host's Node.js, and does nothing for dependencies that are already installed.
  */
 import { installNodePackages } from './setup/nodePackages.mjs';
 import { node24, root } from './setup/places.mjs';

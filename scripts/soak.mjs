@@ -1,10 +1,10 @@
 /**
- * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`, with `--cluster` on nodes of a cluster.
- * With `--each`, runs the short stories with every fault at each of their calls and every action at each of these times; with
- * `--pairs`, with faults at every pair of calls; `--part 0/2` runs the first half. With `--faulty [NAME …]`, applies the bugs
- * of test/mutations/simulated.ts to copies of the package, and checks that a story that passes without the bug fails with it.
- * With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and fails if a transition without a documented reason
- * was not taken, or one with a reason was.
+ * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`, with `--cluster` on nodes of a
+ * cluster. With `--each`, runs the short stories with every fault at each of their calls and every action at each of
+ * these times; with `--pairs`, with faults at every pair of calls; `--part 0/2` runs the first half. With `--faulty
+ * [NAME …]`, applies the bugs of test/mutations/simulated.ts to copies of the package, and checks that a story that
+ * passes without the bug fails with it. With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and
+ * fails if a transition without a documented reason was not taken, or one with a reason was.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';

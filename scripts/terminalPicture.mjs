@@ -1,6 +1,6 @@
 /**
- * Converts the contents of a terminal to SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs TITLE > x.svg`. The
- * pictures in docs/images are created with it from real runs.
+ * Converts the contents of a terminal to SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs TITLE > x.svg`.
+ * The pictures in docs/images are created with it from real runs.
  */
 import { text } from 'node:stream/consumers';
 

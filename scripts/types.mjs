@@ -1,6 +1,6 @@
 /**
- * Writes the type declarations of the library (index.ts, testing.ts) to dist/types or the directory in the argument, for
- * programs that import the package. Also npm's `prepack`.
+ * Writes the type declarations of the library (index.ts, testing.ts) to dist/types or the directory in the argument,
+ * for programs that import the package. Also npm's `prepack`.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Leaves the descriptions of states out of the daemon's bundle. Only drawings and exported charts show them, and V8 holds
- * the whole text of the bundle in memory besides its strings.
+ * Leaves the descriptions of states out of the daemon's bundle. Only drawings and exported charts show them, and V8
+ * holds the whole text of the bundle in memory besides its strings.
  */
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';

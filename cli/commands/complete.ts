@@ -47,7 +47,10 @@ export const listPods: ListPods = async (flags) => {
   return Promise.race([fetchPods().catch(() => []), timeout]);
 };
 
-/** Returns the candidates for the last word, one per line for the shell script, then `:file` if files are candidates, or `:none`. */
+/**
+ * Returns the candidates for the last word, one per line for the shell script, then `:file` if files are candidates, or
+ * `:none`.
+ */
 export async function complete(program: Command, words: readonly string[], ask: ListPods): Promise<string[]> {
   const [typed = ''] = words.slice(-1);
   // bash splits --flag=value at the =, which becomes a word.
@@ -132,7 +135,10 @@ async function podsInNamespace(line: ParsedLine, ask: ListPods): Promise<Complet
 const podNames = async (line: ParsedLine, ask: ListPods): Promise<string[]> =>
   (await podsInNamespace(line, ask)).map(({ name }) => name);
 
-/** Returns the containers or volumes of the pod named on the line, by its full or its manifest's name, or else of all pods. */
+/**
+ * Returns the containers or volumes of the pod named on the line, by its full or its manifest's name, or else of all
+ * pods.
+ */
 async function podPartNames(line: ParsedLine, ask: ListPods, kind: 'containers' | 'volumes'): Promise<string[]> {
   const name = (line.values.get('explain') ?? line.positionals.at(-1))?.split('/').at(-1);
   const pods = await podsInNamespace(line, ask);

@@ -3,8 +3,8 @@ import { isPrintable, printableQuoted } from '../../base/printable.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**
- * Formats an object as YAML like kubectl: without aliases, and with `apiVersion` and `kind` first. Control characters are
- * escaped in double quotes.
+ * Formats an object as YAML like kubectl: without aliases, and with `apiVersion` and `kind` first. Control characters
+ * are escaped in double quotes.
  */
 export function asYaml(value: unknown): string {
   const document = new Document(value, (_key, part: unknown) => withTypeFirst(part), { aliasDuplicateObjects: false });

@@ -30,7 +30,10 @@ export interface CommandTerminal {
 export const writableTo = (write: (data: Uint8Array) => Promise<void>): Writable =>
   new Writable({ write: (data: Uint8Array, _, done) => void write(data).then(() => done(), done) });
 
-/** Passes every key to the container, including those that generate signals. Returns a function that restores the terminal. */
+/**
+ * Passes every key to the container, including those that generate signals. Returns a function that restores the
+ * terminal.
+ */
 export function enterRawMode(input: KeyInput): () => void {
   const leaveRawMode = () => void input.setRawMode?.(false);
   const setRawMode = () => void input.setRawMode?.(true);
@@ -43,8 +46,8 @@ export function enterRawMode(input: KeyInput): () => void {
 }
 
 /**
- * Reports the size of the terminal now and after each change, until the returned function is called. With `redraws`, first
- * reports a different size, because a program that is attached to redraws its screen only when the size changes.
+ * Reports the size of the terminal now and after each change, until the returned function is called. With `redraws`,
+ * first reports a different size, because a program that is attached to redraws its screen only when the size changes.
  */
 export function followSize(screen: SizedOutput, onSize: (size: TerminalSize) => void, redraws = false): () => void {
   const reportSize = () => {

@@ -2,8 +2,9 @@
 const FILE_REQUEST = 'FSReq';
 
 /**
- * Terminates the process. On exit, Node.js waits for the threads of its file system calls, which is forever if one hangs. So
- * while a call is in progress, the process is replaced with a shell that exits with the code, because exec ends all threads.
+ * Terminates the process. On exit, Node.js waits for the threads of its file system calls, which is forever if one
+ * hangs. So while a call is in progress, the process is replaced with a shell that exits with the code, because exec
+ * ends all threads.
  */
 export function exitNow(code: string | number = 0): void {
   if (process.getActiveResourcesInfo().some((name) => name.startsWith(FILE_REQUEST))) {

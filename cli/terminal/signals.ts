@@ -1,15 +1,19 @@
 import { constants } from 'node:os';
 import { exitNow } from './exitNow.ts';
 
-/** Signals within this time after the first count as the same request, because npm forwards a terminal's Ctrl-C once more. */
+/**
+ * Signals within this time after the first count as the same request, because npm forwards a terminal's Ctrl-C once
+ * more.
+ */
 const REPEAT_WINDOW_MS = 2000;
 
 /** Sent by Ctrl-C, by an init system and on closing the terminal. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that requests a graceful stop. Its reason is the signal's name.
- * Another signal at least two seconds later, or SIGQUIT, calls `beforeExit` and exits immediately with 128 + its number.
+ * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that requests a graceful stop. Its reason is the signal's
+ * name. Another signal at least two seconds later, or SIGQUIT, calls `beforeExit` and exits immediately with 128 + its
+ * number.
  */
 export function handleStopSignals(beforeExit: () => void = () => {}): {
   readonly stopSignal: AbortSignal;

@@ -19,8 +19,8 @@ export class TerminalText {
   #colours: readonly string[] = [];
 
   /**
-   * Returns the printable text of a chunk, which may end within a character or a sequence. The colours are reset at the end
-   * and restored in the next chunk, because other text may be printed in between.
+   * Returns the printable text of a chunk, which may end within a character or a sequence. The colours are reset at the
+   * end and restored in the next chunk, because other text may be printed in between.
    */
   push(bytes: Uint8Array): string {
     const text = this.#buffered + this.#decoder.decode(bytes, { stream: true });

@@ -111,7 +111,10 @@ function mapStatesToBoxes(items: readonly Item[]): Map<string, string> {
 const hasPartIn = (state: string, shownAs: ReadonlyMap<string, string>): boolean =>
   shownAs.has(state) || [...shownAs.keys()].some((each) => isInside(each, state));
 
-/** Returns the pairs of boxes that a transition connects. Empty if it leaves the drawing. From a state without a box, it starts at each box inside. */
+/**
+ * Returns the pairs of boxes that a transition connects. Empty if it leaves the drawing. From a state without a box, it
+ * starts at each box inside.
+ */
 function endsOf(machine: AnyStateMachine, from: string, to: string, shownAs: ReadonlyMap<string, string>) {
   const target = shownAs.get(to) ?? shownAs.get(firstInside(machine, to));
   if (target === undefined) return [];

@@ -120,7 +120,10 @@ const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed
     points: points.map(([x, y]) => [left + x, top + y] as const),
   }));
 
-/** Places counts and labels so that they overlap neither states nor each other. Timer transitions are placed first, because they matter most. */
+/**
+ * Places counts and labels so that they overlap neither states nor each other. Timer transitions are placed first,
+ * because they matter most.
+ */
 function withLabels(
   states: readonly DrawnState[],
   routes: readonly Routed[],
@@ -159,7 +162,10 @@ const enlarge = ({ x, y, width, height }: Rectangle, by: number): Rectangle => (
 const labelPriority = ({ arrow }: Routed): number =>
   arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0;
 
-/** Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader of the page. */
+/**
+ * Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader
+ * of the page.
+ */
 const labelOf = ({ arrow }: Routed): string[] => [...new Set(arrow.ways.map(({ label }) => withoutGuard(label)))];
 
 const withoutGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');

@@ -43,8 +43,8 @@ const IN_COLUMNS = {
 };
 
 /**
- * Lays out cards, with `isInOrder` from left to right in the given order. Runs ELK twice, because the side of a card at which
- * an arrow starts depends on the position of the other card.
+ * Lays out cards, with `isInOrder` from left to right in the given order. Runs ELK twice, because the side of a card at
+ * which an arrow starts depends on the position of the other card.
  */
 export async function layOutCards(
   cards: readonly Card[],

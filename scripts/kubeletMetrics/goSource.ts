@@ -185,7 +185,9 @@ function exponential(start: number, factor: number, count: number): number[] {
   return bounds;
 }
 
-/** Evaluates a constant expression in a file of a package. Throws if it is not one of the few forms that metrics use. */
+/**
+ * Evaluates a constant expression in a file of a package. Throws if it is not one of the few forms that metrics use.
+ */
 export function evaluate(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
   const terms = splitAt(tokens, '+').map((term) => splitAt(term, '*').map((factor) => atom(factor, file, packages)));
   const values = terms.map((factors) => (factors.length === 1 ? (factors[0] ?? '') : product(factors)));

@@ -4,7 +4,9 @@ type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 
 export interface FieldTreatment {
   readonly treatment: Treatment;
-  /** File of the product that reads the field, or the part of a cluster that acts on it before the node gets the pod. */
+  /**
+   * File of the product that reads the field, or the part of a cluster that acts on it before the node gets the pod.
+   */
   readonly by: string;
   /** Effect of the field, or the reason that users see for a pod that does not run. */
   readonly text: string;

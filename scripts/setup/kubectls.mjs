@@ -11,8 +11,8 @@ const cache = join(root, '.cache/kubectl');
 const packages = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
- * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl without
- * installing them. Existing ones are not downloaded again. A failure is only reported; the tests fail then.
+ * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl
+ * without installing them. Existing ones are not downloaded again. A failure is only reported; the tests fail then.
  */
 export async function fetchKubectls() {
   const all = await Promise.all(Object.keys(packages).map(fetchKubectl));

@@ -38,7 +38,10 @@ function readText(file) {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** Returns an environment in which npm runs on the host's Node.js, which it does not replace, and without variables of this script. */
+/**
+ * Returns an environment in which npm runs on the host's Node.js, which it does not replace, and without variables of
+ * this script.
+ */
 function hostEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package)_/.test(name));
   const path = (process.env.PATH ?? '').split(':').filter((directory) => !directory.endsWith('node_modules/.bin'));

@@ -6,8 +6,8 @@ import { unpackPrograms } from './unpackPrograms.mjs';
 const directory = join(root, '.cache/prometheus');
 
 /**
- * Downloads the Prometheus of Debian with which a test scrapes a node, and unpacks it in .cache/prometheus without installing
- * it, so that no service starts. A failure is only reported; the test fails then.
+ * Downloads the Prometheus of Debian with which a test scrapes a node, and unpacks it in .cache/prometheus without
+ * installing it, so that no service starts. A failure is only reported; the test fails then.
  */
 export async function fetchPrometheus() {
   if (['prometheus', 'promtool'].every((program) => existsSync(join(directory, program)))) return;

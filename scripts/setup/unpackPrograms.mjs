@@ -8,8 +8,8 @@ import { runStep } from './runForeground.mjs';
 const execute = promisify(execFile);
 
 /**
- * Downloads a package of a Debian release from the host's mirror, and unpacks its programs into a directory. The package is not
- * installed, so none of its services run.
+ * Downloads a package of a Debian release from the host's mirror, and unpacks its programs into a directory. The
+ * package is not installed, so none of its services run.
  */
 export async function unpackPrograms({ release, name, directory }) {
   const aptGet = await findProgram('apt-get');

@@ -40,7 +40,10 @@ export const KIND_NAMES = {
 /** Returns the kind of an actor in words, e.g. `init container`. */
 export const kindText = (kind: string): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
 
-/** Returns the kind and name of an actor for use in a sentence, e.g. `init container setup`. The name is omitted if it equals the kind. */
+/**
+ * Returns the kind and name of an actor for use in a sentence, e.g. `init container setup`. The name is omitted if it
+ * equals the kind.
+ */
 export function actorTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return name === kind ? kindText(kind) : `${kindText(kind)} ${name}`;
 }

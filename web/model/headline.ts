@@ -66,7 +66,9 @@ export const subjectTitle = ({ actor, pod }: Subject): string =>
     ? 'the node agent'
     : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
-/** Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names. */
+/**
+ * Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names.
+ */
 export function fallbackAnswer(subject: Subject): string {
   const { worst, isGone } = subject;
   const condition = worst.waitingFor === undefined ? conditionText(worst) : `is waiting for ${worst.waitingFor}`;

@@ -106,7 +106,9 @@ function printRejectedManifests({ problems }: Node, { name, namespace, allNamesp
   process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
 }
 
-/** Writes the warnings about the manifests of pending pods to stderr, because they often say what such a pod waits for. */
+/**
+ * Writes the warnings about the manifests of pending pods to stderr, because they often say what such a pod waits for.
+ */
 function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: Node): void {
   const pending = pods.filter(({ status }) => status?.phase === 'Pending');
   const lines = pending.flatMap(({ metadata: { name, namespace } }) => problemsOf(name, { node, namespace }, warnings));

@@ -150,8 +150,8 @@ const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }:
 });
 
 /**
- * Pulls images with the node's own credentials. Writes no pull record, because the agent caches the records in memory, so the
- * images count as preloaded (`pkg/kubelet/images/pullmanager`).
+ * Pulls images with the node's own credentials. Writes no pull record, because the agent caches the records in memory,
+ * so the images count as preloaded (`pkg/kubelet/images/pullmanager`).
  */
 export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   const references = names.map((name) => fullName(name, 'image pull'));
@@ -187,8 +187,8 @@ const imageSummary = ({ id, size }: Pick<Image, 'id' | 'size'>): string =>
   `${shortId(id)}, ${decimalSize(Number(size))}`;
 
 /**
- * Removes images that no container uses, like the kubelet's garbage collection. If an image has other names, only the given
- * name is removed.
+ * Removes images that no container uses, like the kubelet's garbage collection. If an image has other names, only the
+ * given name is removed.
  */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
@@ -210,8 +210,8 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
 }
 
 /**
- * Describes a user of an image, or returns undefined if it is unused. Terminated containers count, because the kubelet does
- * not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
+ * Describes a user of an image, or returns undefined if it is unused. Terminated containers count, because the kubelet
+ * does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
 async function describeUse(image: Image, cri: Cri): Promise<string | undefined> {
   const { sandboxImage } = await runtimeConfig(cri, signal);

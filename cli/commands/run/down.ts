@@ -94,8 +94,8 @@ interface DownRun {
 }
 
 /**
- * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source wants them.
- * Returns the pods of other agents.
+ * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source wants
+ * them. Returns the pods of other agents.
  */
 async function terminatePods(
   { now, parts }: DownRun,
@@ -237,7 +237,10 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   write(`the node has stopped; its images, logs and saved state stay in ${stateDirectory}\n`);
 }
 
-/** Returns a message that names the searched directory and the directories of running agents, one of which may be the intended one. */
+/**
+ * Returns a message that names the searched directory and the directories of running agents, one of which may be the
+ * intended one.
+ */
 function notRunningText(stateDirectory: string, sockets: readonly string[]): string {
   const otherAgents = sockets.map((socket) => {
     const root = dirname(socket);

@@ -22,8 +22,8 @@ const RESPONSE_CHECK_INTERVAL_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running. It is restarted
- * if it dies or hangs; its pods keep running.
+ * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running. It is
+ * restarted if it dies or hangs; its pods keep running.
  */
 export const startPrivateContainerd: UpParts['startRuntime'] = async (
   directory,
@@ -65,7 +65,10 @@ export const startPrivateContainerd: UpParts['startRuntime'] = async (
   };
 };
 
-/** Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal aborts. */
+/**
+ * Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal
+ * aborts.
+ */
 export async function keepAlive(parts: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
   /** Returns the reason of a requested restart, and clears it. */

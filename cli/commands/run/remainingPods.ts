@@ -31,8 +31,8 @@ export async function listRemainingPods(places: StateLayout): Promise<readonly R
 }
 
 /**
- * Unmounts and removes the files of pods whose processes have exited. Returns the pods of other agents, which are left alone.
- * Failures do not stop the removal of other pods, and are thrown together at the end.
+ * Unmounts and removes the files of pods whose processes have exited. Returns the pods of other agents, which are left
+ * alone. Failures do not stop the removal of other pods, and are thrown together at the end.
  */
 export async function removeRemainingPods(places: StateLayout, signal: AbortSignal): Promise<readonly ForeignPod[]> {
   const layout = layoutOf(places);

@@ -119,7 +119,10 @@ async function runNode(
   }
 }
 
-/** Returns undefined unless this is a service of `Type=notify`. Throws if the watchdog interval is too short for the agent. */
+/**
+ * Returns undefined unless this is a service of `Type=notify`. Throws if the watchdog interval is too short for the
+ * agent.
+ */
 async function createSystemdConnector() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;

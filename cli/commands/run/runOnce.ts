@@ -19,15 +19,15 @@ const TIMEOUT_MS = (2 ** 10 - 1) * 1_000;
 const RUNTIME_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 100;
 /**
- * Number of consecutive checks without a change before the results are final. Pods that ran before appear only after their
- * containers have been queried, and a container may exit right after its start.
+ * Number of consecutive checks without a change before the results are final. Pods that ran before appear only after
+ * their containers have been queried, and a container may exit right after its start.
  */
 const SETTLED_CHECKS = 10;
 
 /**
  * Waits until each pod runs, has succeeded or has failed, or until the timeout. Like the kubelet's `runonce.go`, which
- * reads the status of each pod from the runtime, it reports a result only if a new list of the runtime's objects confirms it, because
- * on a busy host the agent may learn of an exit late.
+ * reads the status of each pod from the runtime, it reports a result only if a new list of the runtime's objects
+ * confirms it, because on a busy host the agent may learn of an exit late.
  */
 export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSignal): Promise<PodResult[]> {
   const deadline = clock.now() + TIMEOUT_MS;

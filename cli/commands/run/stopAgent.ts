@@ -28,7 +28,10 @@ async function isUp(pid: number): Promise<boolean> {
   return args.find((word) => word === 'run' || word === 'up') === 'up';
 }
 
-/** Queries whether the node is already stopping, and computes the time limit. An agent that does not respond counts as running. */
+/**
+ * Queries whether the node is already stopping, and computes the time limit. An agent that does not respond counts as
+ * running.
+ */
 async function queryShutdown(rootDirectory: string): Promise<{ isStopping: boolean; timeoutMs: number }> {
   const client = agentClient(socketPath(rootDirectory));
   try {
@@ -41,9 +44,9 @@ async function queryShutdown(rootDirectory: string): Promise<{ isStopping: boole
 }
 
 /**
- * Stops the running agent gracefully and waits for its exit. If it is already stopping, only waits, because a second signal
- * would make it leave its pods running. With `now`, stops it immediately, with SIGKILL if necessary, and leaves its pods
- * running. Returns whether an agent was running.
+ * Stops the running agent gracefully and waits for its exit. If it is already stopping, only waits, because a second
+ * signal would make it leave its pods running. With `now`, stops it immediately, with SIGKILL if necessary, and leaves
+ * its pods running. Returns whether an agent was running.
  */
 export async function stopAgent(
   rootDirectory: string,

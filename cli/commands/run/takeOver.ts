@@ -129,7 +129,10 @@ function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
   };
 }
 
-/** Refuses a pod with processes that this runtime does not manage, because they cannot be stopped before their volumes are unmounted. */
+/**
+ * Refuses a pod with processes that this runtime does not manage, because they cannot be stopped before their volumes
+ * are unmounted.
+ */
 function podObstacle(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processes === 0 || pod.sandboxes.length > 0) return [];
   return [

@@ -194,7 +194,10 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
   );
 }
 
-/** Runs `work` and always stops the runtime afterwards. Returns whether there is a runtime and `work` called `onStarted`. */
+/**
+ * Runs `work` and always stops the runtime afterwards. Returns whether there is a runtime and `work` called
+ * `onStarted`.
+ */
 async function withRuntimeStopped(
   runtime: PrivateRuntime | undefined,
   view: LiveView,

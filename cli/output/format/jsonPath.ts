@@ -111,7 +111,9 @@ function parseSegments(path: string): string {
   return segments;
 }
 
-/** Translates a filter such as `[?(@.type=="Ready")]`. A comparison with a missing value is false for every operator. */
+/**
+ * Translates a filter such as `[?(@.type=="Ready")]`. A comparison with a missing value is false for every operator.
+ */
 function parseFilter(scanner: Scanner): string {
   const [whole, content = ''] = scanner.take(/\[\?\(((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"')])*)\)\]/y) ?? [];
   if (whole === undefined) throw new PathSyntaxError('unterminated filter');

@@ -15,8 +15,8 @@ interface OpenBlock {
 const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 
 /**
- * Compiles a template like parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath. Throws a `PathSyntaxError` if it is
- * invalid. A path without a match renders as nothing, which is kubectl's default.
+ * Compiles a template like parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath. Throws a `PathSyntaxError` if
+ * it is invalid. A path without a match renders as nothing, which is kubectl's default.
  */
 export function compileTemplate(text: string): Render {
   const scanner = new Scanner(text);

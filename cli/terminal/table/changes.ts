@@ -79,8 +79,8 @@ interface ReportedPod {
 }
 
 /**
- * Returns a function that describes a change in sentences, one for each actor whose state, phase, IP or restarts differ from
- * the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand.
+ * Returns a function that describes a change in sentences, one for each actor whose state, phase, IP or restarts differ
+ * from the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand.
  */
 export function changeSentences(): (change: PodUpdate, now: number) => string[] {
   const reported = new Map<string, ReportedPod>();

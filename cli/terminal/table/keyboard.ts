@@ -38,7 +38,10 @@ export function keyOf(text: string | undefined, { name, sequence = '', ctrl, met
 /** The foreground process group in /proc/self/stat without a controlling terminal. */
 const NO_TERMINAL = '-1';
 
-/** Whether this process belongs to the terminal's foreground job. The kernel stops a background process that uses the terminal. */
+/**
+ * Whether this process belongs to the terminal's foreground job. The kernel stops a background process that uses the
+ * terminal.
+ */
 export function isForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
@@ -61,8 +64,8 @@ export interface Keyboard {
 }
 
 /**
- * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send a sequence at
- * once, even over a slow line. The default of Node.js is ten times as long.
+ * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send a
+ * sequence at once, even over a slow line. The default of Node.js is ten times as long.
  */
 const ESCAPE_MS = 50;
 

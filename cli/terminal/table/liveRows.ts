@@ -156,7 +156,10 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
   });
 }
 
-/** Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor is visible. */
+/**
+ * Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor
+ * is visible.
+ */
 function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
   const visibleActors = actors.filter((row) => isShown(row, level));
   const ownReason = pod.cells.at(-1) ?? '';

@@ -62,8 +62,8 @@ const STATE_TEXTS = [
 const MAX_NAMED_PODS = 3;
 
 /**
- * Returns a summary such as `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`, a few pods with problems are
- * named.
+ * Returns a summary such as `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`, a few pods with
+ * problems are named.
  */
 export function readinessText(readiness: NodeReadiness, { names = false } = {}): string {
   const total = STATES.reduce((sum, state) => sum + countOf(readiness, state), 0);

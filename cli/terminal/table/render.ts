@@ -151,7 +151,10 @@ function pathMessage(path: string, message: string, width: number): string {
   return `…${characters.join('')}: ${words}`;
 }
 
-/** Returns the lines below the table: the node's problem, rejected manifests, warnings, and pods that this agent does not own. */
+/**
+ * Returns the lines below the table: the node's problem, rejected manifests, warnings, and pods that this agent does
+ * not own.
+ */
 function foot({ node, page }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const problems = limitLines(

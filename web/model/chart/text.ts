@@ -173,7 +173,10 @@ export function longestSegmentMiddle({ points }: DrawnWay): Point {
   return best.at;
 }
 
-/** Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are merged. */
+/**
+ * Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are
+ * merged.
+ */
 export function transitionsFrom(
   { ways, exits }: Drawing,
   state: string,

@@ -60,7 +60,10 @@ export function parsedFilter(controls: TopControls): { readonly matches?: ActorF
   return text.trim() === '' ? {} : parseFilter(text);
 }
 
-/** Returns the row of the selected actor. If it is hidden, falls back to a visible ancestor or to the row on its screen line. */
+/**
+ * Returns the row of the selected actor. If it is hidden, falls back to a visible ancestor or to the row on its screen
+ * line.
+ */
 export function selectedIndex({ rows, from }: DrawnTree, { selected, line }: TopControls): number {
   const index = rows.findIndex(({ path }) => path === selected);
   if (index >= 0) return index;
