@@ -7,7 +7,7 @@ import { lookUp } from './lookUp.ts';
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  // `lookUp` instead of a loop over entries, because this runs on every object from the API server and must not
+  // Use `lookUp` instead of a loop over entries, because this runs on every object from the API server and must not
   // allocate an object per key.
   return (
     Object.keys(a).every((key) => sameValue(lookUp(a, key), lookUp(b, key))) &&
