@@ -51,8 +51,9 @@ export interface NodeSample {
   /** Whether there is a recent previous sample, in which case the rates are defined. */
   readonly hasRates: boolean;
   readonly root?: CgroupSample | undefined;
-  /** The cgroup of all pods, and the cgroups of the QoS classes. */
+  /** The cgroup of all pods. */
   readonly allPods?: CgroupSample | undefined;
+  /** The cgroups of the QoS classes. */
   readonly tiers: readonly CgroupSample[];
   readonly agent?: CgroupSample | undefined;
   readonly network?: NetworkSample | undefined;

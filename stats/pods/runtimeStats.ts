@@ -6,9 +6,9 @@ import type { Rates } from '../rates.ts';
 import { containerUsage, podUsage, type RuntimeUsage } from './criUsage.ts';
 
 export interface RuntimeStats {
-  /** By container ID. */
+  /** Usage of containers, by container ID. */
   readonly containers: ReadonlyMap<string, RuntimeUsage>;
-  /** By sandbox ID. */
+  /** Usage of pods, by sandbox ID. */
   readonly pods: ReadonlyMap<string, RuntimeUsage>;
 }
 
