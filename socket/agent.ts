@@ -25,8 +25,9 @@ export interface RuntimeEndpoints {
 
 /** The locations of a node's registry credentials outside its root directory. */
 export interface CredentialSources {
-  /** Directory whose `config.json` and `.dockercfg` are read, like those of the home directory. */
+  /** Working directory, whose `config.json` and `.dockercfg` are read. */
   readonly workingDirectory: string;
+  /** Home directory, whose `.docker/config.json` and `.dockercfg` are read. */
   readonly homeDirectory: string;
   /** The configuration file of the credential provider plugins, and the directory of their executables. */
   readonly providers?: { readonly config: string; readonly binDir: string };
@@ -37,11 +38,9 @@ export interface NodeSummary {
   readonly state: string;
   /** Tags of the state, e.g. `active` once the node runs pods and `ending` while it shuts down. */
   readonly tags: readonly string[];
-  /**
-   * The condition that the node waits for, as text, and the deadline in milliseconds since the epoch. Undefined if it
-   * waits for nothing.
-   */
+  /** Description of the condition that the node waits for. Undefined if it waits for nothing. */
   readonly waitingFor?: string;
+  /** Deadline of the wait, in milliseconds since the epoch. */
   readonly until?: number;
   readonly runtime: Omit<RuntimeView, 'ready' | 'networkNotReady'> & { readonly state: string };
   readonly endpoints: RuntimeEndpoints;
