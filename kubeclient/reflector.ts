@@ -70,8 +70,9 @@ export class Reflector<Stored = KubeObject> {
   #objects = new Map<string, Stored>();
   /** The initial objects of a watch, until all of them have arrived. */
   #initialObjects: Map<string, Stored> | undefined;
-  /** Problems that have been reported. `#oldProblems` were reported before the current list and may be resolved. */
+  /** Problems that have been reported since the start of the current list. */
   #currentProblems = new Set<string>();
+  /** Problems that were reported before the current list and may be resolved. */
   #oldProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */
   #resourceVersion = '';

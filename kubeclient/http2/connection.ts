@@ -30,8 +30,9 @@ type FullRequest = Omit<KubeRequest, 'headers'> & {
  */
 export class RequestNotProcessed extends Error {}
 
-/** Silence after which a ping is sent, and the timeout of the ping, as in client-go. */
+/** Time without data from the server after which a ping is sent, in milliseconds, as in client-go. */
 const PING_AFTER_MS = 30_000;
+/** Timeout of the ping, in milliseconds, as in client-go. */
 const PING_TIMEOUT_MS = 15_000;
 /** Time in which the server must close an idle connection after GOAWAY. After this time, the client closes it. */
 const CLOSE_TIMEOUT_MS = 5_000;
