@@ -285,7 +285,8 @@ class Recorder implements FlightRecorder {
   }
 
   /**
-   * Serializes a keyframe of the current state over several turns of the event loop. Lines added meanwhile follow it.
+   * Serializes a keyframe of the current state over several turns of the event loop. Lines that are added in the
+   * meantime follow the keyframe.
    */
   async #createKeyframe(
     agent: ObservedAgent,

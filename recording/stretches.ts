@@ -17,7 +17,7 @@ export interface Beginning {
 
 /** A part of an agent's life without gaps. */
 export interface Stretch extends Pick<Began, 'life' | 'machines' | 'versions'> {
-  /** From earliest to latest, at least one. */
+  /** At least one position, from earliest to latest. */
   readonly beginnings: readonly Beginning[];
   /** Index of the first member after the stretch. */
   readonly end: number;
