@@ -35,7 +35,7 @@ export async function* streamProgramOutput(
   child.stderr.on('data', (chunk: Buffer) => {
     if (stderr.length < MAX_STDERR_BYTES) stderr = Buffer.concat([stderr, chunk]).subarray(0, MAX_STDERR_BYTES);
   });
-  // An abort is reported as an error too.
+  // Prevent an uncaught error, because an abort is reported as an error too.
   child.on('error', () => {});
   try {
     await once(child, 'spawn');

@@ -7,11 +7,9 @@ import { errorCode, isMissing, isTooLong } from './fileErrors.ts';
 import { mountsUnder } from './mountinfo.ts';
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/**
- * Maximum size of a tree that is deleted in this process. For larger ones, a separate program is faster and supports
- * any depth.
- */
+/** Maximum number of entries of a tree that is deleted in this process. For larger trees, a program is faster. */
 const MAX_ENTRIES = 500;
+/** Maximum depth of a tree that is deleted in this process. The program supports any depth. */
 const MAX_DEPTH = 20;
 /**
  * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.

@@ -15,7 +15,7 @@ interface IdRange {
   readonly length: number;
 }
 
-/** Allocator of ID ranges. */
+/** Allocates the ID ranges of pods with user namespaces. */
 export interface UserNamespaces {
   /** Returns the range of a pod, which stays the same until the pod's directory is removed. */
   readonly rangeOf: (uid: string) => Promise<IdRange>;

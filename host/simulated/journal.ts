@@ -5,8 +5,9 @@
 import { Buffer } from 'node:buffer';
 import type { Directory, EntryChange, Inode, RegularFile } from './inodes.ts';
 
-/** Maximum time until a file system commits directory changes and written pages, in milliseconds. */
+/** Maximum time until a file system commits directory changes, in milliseconds. */
 const COMMIT_INTERVAL_MS = 5_000;
+/** Maximum time until a file system writes dirty pages to the disk, in milliseconds. */
 const WRITEBACK_INTERVAL_MS = 30_000;
 
 interface PendingChange {

@@ -18,9 +18,10 @@ export interface ResolvedPath {
   readonly mount: Mounted | undefined;
 }
 
-/** The system call, for errors, and whether a link at the end of the path is followed. */
 export interface ResolveOptions {
+  /** Name of the system call, for errors. */
   readonly syscall: string;
+  /** Whether a link at the end of the path is followed. */
   readonly follow: boolean;
 }
 

@@ -15,9 +15,11 @@ export interface CgroupUsage {
 export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'>;
 
 export interface CpuUsage {
-  /** Nanoseconds since the creation of the cgroup. On v1, user and system time have a resolution of 10 ms. */
+  /** CPU time since the creation of the cgroup, in nanoseconds. */
   readonly usageNs?: number | undefined;
+  /** CPU time in user mode, in nanoseconds. On v1, the resolution is 10 ms. */
   readonly userNs?: number | undefined;
+  /** CPU time in kernel mode, in nanoseconds. On v1, the resolution is 10 ms. */
   readonly systemNs?: number | undefined;
   /** Number of enforcement periods of the quota. */
   readonly periods?: number | undefined;
@@ -82,11 +84,9 @@ export interface PidsUsage {
 export interface DeviceUsage {
   readonly major: number;
   readonly minor: number;
-  /**
-   * Values by operation, with the names of v1: `Read` and `Write`, and on v1 also `Sync`, `Async`, `Discard` and
-   * `Total`.
-   */
+  /** Bytes by operation: `Read` and `Write`, and on v1 also `Sync`, `Async`, `Discard` and `Total`. */
   readonly bytes: ReadonlyMap<string, number>;
+  /** Number of operations, with the same keys as `bytes`. */
   readonly operations: ReadonlyMap<string, number>;
 }
 

@@ -72,7 +72,7 @@ const SWAP_LIMIT = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */
 export const readPids = (directory: CgroupDirectory): PidsUsage => {
-  // The root has no counters.
+  // The root cgroup has no counters.
   const hasCounters = directory.has('pids.current');
   return {
     threads: hasCounters ? parseNumber(directory.read('pids.current')) : undefined,

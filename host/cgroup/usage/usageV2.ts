@@ -11,7 +11,7 @@ const NS_PER_US = 1_000;
 export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
   const stat = directory.read('cpu.stat');
   if (stat === undefined) return undefined;
-  // The root and cgroups without an enabled cpu controller do not have these files.
+  // The root cgroup and cgroups without an enabled cpu controller do not have these files.
   const isLimited = directory.has('cpu.max');
   const [quota, period] = isLimited ? (directory.setting('cpu.max')?.split(' ') ?? []) : [];
   return {
@@ -36,7 +36,7 @@ export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
 const weightToShares = (weight: number | undefined): number | undefined =>
   weight === undefined || weight === 0 ? undefined : 2 + Math.trunc(((weight - 1) * 262_142) / 9_999);
 
-/** Reads the memory usage. The root has no file for swap, so its value comes from the host's `meminfo`. */
+/** Reads the memory usage. The root cgroup has no file for swap, so its value comes from the host's `meminfo`. */
 export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string | undefined): MemoryUsage | undefined {
   const stat = directory.read('memory.stat');
   if (stat === undefined) return undefined;
