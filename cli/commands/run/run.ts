@@ -31,7 +31,9 @@ async function reportResults(agent: AgentPort, write: Write, stopSignal: AbortSi
   if (failed.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failed.join(', ')}`);
 }
 
-/** Logs which pods will be taken over, or throws if that is refused, before anything is changed. */
+/**
+ * Logs which pods will be taken over, or throws if the take-over is refused. Nothing has been changed at this point.
+ */
 async function logTakeOver(config: NodeConfig, logger: Logger, stopSignal: AbortSignal): Promise<void> {
   const plan = await planTakeOver(config, stopSignal);
   assertNoObstacles(plan);
