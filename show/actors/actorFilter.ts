@@ -13,8 +13,9 @@ export interface FilteredActor {
     ActorNode,
     'machine' | 'kind' | 'name' | 'state' | 'tags' | 'since' | 'waitingFor' | 'lastFailure'
   >;
-  /** Namespace and name of the actor's pod. Undefined for actors of the node. */
+  /** Namespace of the actor's pod. Undefined for actors of the node. */
   readonly namespace?: string | undefined;
+  /** Name of the actor's pod. Undefined for actors of the node. */
   readonly podName?: string | undefined;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;

@@ -15,8 +15,9 @@ import { describeVolumes } from './volumes.ts';
 export interface PodExtras {
   /** Last log lines of the pod's failed containers. */
   readonly logs?: LogTails;
-  /** Reasons why the current manifest is rejected, and warnings about the manifest in use. */
+  /** Reasons why the current manifest is rejected. */
   readonly manifestProblems?: readonly string[] | undefined;
+  /** Warnings about the manifest in use. */
   readonly manifestWarnings?: readonly string[] | undefined;
 }
 

@@ -34,8 +34,9 @@ export interface PartExplanation extends PodPart {
   readonly uid: string;
   /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** The cell of kubectl's column STATUS and the restart count. Only containers have them. */
+  /** The cell of kubectl's column STATUS. Undefined for volumes. */
   readonly status?: string;
+  /** The restart count. Undefined for volumes. */
   readonly restarts?: number;
   /** One sentence that says what the part is waiting for, or that it runs. */
   readonly answer: string;
