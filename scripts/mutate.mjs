@@ -1,7 +1,7 @@
 /**
  * Breaks each rule on purpose and checks that a test of that rule fails: `npm run conformance -- --mutate [C7 …]`. The
- * mutations are in test/mutations. Each is applied to a copy of the package, where only the tests whose titles have the
- * rule's number run, and those of `test/e2e` only if the mutation names them.
+ * mutations are in test/mutations. Each one is applied to a copy of the package, which runs only the tests whose titles
+ * have the rule's number. Tests of `test/e2e` run only if the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

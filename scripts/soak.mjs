@@ -20,7 +20,7 @@ const MAX_STORIES = 150;
 
 const { values, positionals } = readArguments(seededFaults.map(({ name }) => name));
 
-/** Aborted by the first signal. The reason is its name. */
+/** Aborted by the first signal, with the signal's name as the reason. */
 const stop = new AbortController();
 
 process.exitCode = await run().catch((error) => {
