@@ -5,7 +5,7 @@ import type { Category } from '../../show/category.ts';
 
 /** A shape in a box of 12 by 12. */
 interface Icon {
-  /** The suffix of the CSS class that sets the color: `c-` and the name of the token. */
+  /** Name of the color token. With the prefix `c-`, it is the CSS class that sets the color. */
   readonly colorToken: string;
   /** A path that is filled. */
   readonly fill?: string;

@@ -9,7 +9,7 @@ import { completeFrom } from '../story/storyGrowth.ts';
 import type { LoadedStory } from '../story/storyState.ts';
 import { formatDate, isValidTime, parseUtcTime } from './time.ts';
 
-/** Unit of a step. */
+/** Unit of a step: an input, or a change of the selected actor. */
 export type StepUnit = 'event' | 'change';
 
 /** Returns the time of the nearest input, or of the nearest transition of the actor, before or after a given time. */

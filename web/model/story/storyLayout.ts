@@ -6,8 +6,9 @@ export interface PositionedLane {
   readonly lane: Lane;
   /** Vertical center. */
   readonly y: number;
-  /** Top and height of the background of the selected lane. */
+  /** Top of the background that marks the selected lane. */
   readonly top: number;
+  /** Height of that background. */
   readonly height: number;
   readonly barHeight: number;
   readonly isSelected: boolean;

@@ -38,8 +38,9 @@ export interface Highlight {
   /** Key of the row. */
   readonly row?: string;
   readonly actor: string;
-  /** States before and after the transition. */
+  /** State before the transition. */
   readonly from?: string;
+  /** State after the transition. */
   readonly to?: string;
 }
 
