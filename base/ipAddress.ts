@@ -1,6 +1,6 @@
 /**
- * IP addresses as Kubernetes parses, compares and prints them (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go).
- * One address can be written in several ways, so addresses are compared by value, never as text.
+ * Parses, compares and prints IP addresses like Kubernetes (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go). One
+ * address can be written in several ways, so addresses are compared by value, never as text.
  */
 
 type IpFamily = 4 | 6;
