@@ -1,4 +1,4 @@
-/** Entry point of the process that runs tasks in volumes which may hang. Prints the results. */
+/** Entry point of the process that runs tasks in volumes that may hang. Prints the results. */
 import { text } from 'node:stream/consumers';
 import { runTasks, type VolumeTask } from './volumeTasks.ts';
 

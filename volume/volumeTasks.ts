@@ -1,4 +1,4 @@
-/** Operations in volumes that require special care with links. */
+/** Runs operations in volumes that require special care with symbolic links. */
 
 import { messageOf } from '../base/failure.ts';
 import { readInside } from '../host/files/safeOpen.ts';

@@ -1,4 +1,7 @@
-/** Mounts and unmounts file systems with the host's programs, which support the helpers of all file systems. */
+/**
+ * Mounts and unmounts file systems with the programs `mount` and `umount`, because they support the mount helpers of
+ * all file systems.
+ */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { mountAt } from '../../host/files/mountinfo.ts';

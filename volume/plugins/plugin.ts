@@ -1,4 +1,4 @@
-/** Interface of volume plugins, and the selection of a volume's plugin. */
+/** Defines the interface of volume plugins, and selects the plugin of a volume. */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Layout } from '../../host/pods/layout.ts';
