@@ -26,7 +26,10 @@ export interface CgroupStats {
   readonly swap?: SwapStats | undefined;
 }
 
-/** Pass `root` for the root cgroup, whose limits are the totals of the host. */
+/**
+ * Converts a sample to the fields of the summary. Pass `root` for the root cgroup, whose limits are the totals of the
+ * host.
+ */
 export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotals): CgroupStats {
   const { cpu, memory, io, pressure } = usage;
   const time = statsTime(usage.readAt);

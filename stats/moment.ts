@@ -1,4 +1,4 @@
-/** A cached value whose computation takes time. */
+/** Caches a value whose computation takes time. */
 
 import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';

@@ -1,4 +1,4 @@
-/** Properties of the host that appear in summaries next to the usage. */
+/** Reads the properties of the host that summaries contain in addition to the usage. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';

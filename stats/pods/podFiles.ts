@@ -116,7 +116,7 @@ export async function directoryUsage(directory: string): Promise<DiskUsage | und
 
 const NO_USAGE: DiskUsage = { bytes: 0, inodes: 0 };
 
-/** Does not follow symlinks. */
+/** Returns the disk usage of a file without following a symbolic link. */
 async function fileUsage(path: string): Promise<DiskUsage | undefined> {
   const stats = await lstat(path).catch(() => undefined);
   return stats && { bytes: allocatedBytes(stats), inodes: 1 };

@@ -54,7 +54,7 @@ function containerStats(container: ContainerSample, files: PodFiles | undefined)
   };
 }
 
-/** Prefers the cgroup's values to the runtime's. */
+/** Combines the statistics of a cgroup and of the runtime. The cgroup's values take precedence. */
 function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | undefined) {
   const own = cgroup && cgroupStats(cgroup);
   return {
@@ -65,7 +65,7 @@ function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | 
   };
 }
 
-/** Falls back to the sum of the containers. */
+/** Returns the statistics of a pod. A missing value is the sum over the containers. */
 function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly ContainerStats[]) {
   const { cpu, memory, io, swap } = combineStats(cgroup, runtime);
   return {

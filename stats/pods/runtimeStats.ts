@@ -19,7 +19,7 @@ interface RuntimeStatsOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Omits the values that the runtime does not return. */
+/** Requests the statistics. Values that the runtime does not return are omitted. */
 export async function requestRuntimeStats(
   cri: Pick<Cri, 'listContainerStats' | 'listPodSandboxStats'>,
   options: CallOptions,

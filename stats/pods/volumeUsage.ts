@@ -159,6 +159,6 @@ export class VolumeUsage {
 const isAlive = ({ metadata, status }: Pod): boolean =>
   !metadata.deletionTimestamp && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
-/** Mirrors `IsLocalEphemeralVolume` in `pkg/volume/util/util.go`. */
+/** Whether a volume uses the node's own disk (`IsLocalEphemeralVolume` in `pkg/volume/util/util.go`). */
 const usesNodeDisk = ({ emptyDir, configMap }: Volume): boolean =>
   configMap !== undefined || (emptyDir !== undefined && !emptyDir.medium);
