@@ -1,4 +1,4 @@
-/** Client of an API server, with JSON objects and streamed watches. */
+/** Sends requests to an API server, with JSON objects and streamed watches. */
 
 import type { Clock } from '../base/clock.ts';
 import { assertJsonType, assertObjectType, parseJsonBody } from './answer.ts';
@@ -93,7 +93,7 @@ export class KubeClient {
     return readJsonLines(response.body, `GET ${path}`, this.#options.clock.turns);
   }
 
-  /** Closes the connections, which may be dead. The next request uses a new one. */
+  /** Closes the connections, which may be dead. The next request uses a new connection. */
   reconnect(): void {
     this.#options.transport.reset();
   }

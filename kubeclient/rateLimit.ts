@@ -1,4 +1,4 @@
-/** Token bucket that limits the rate of requests (`util/flowcontrol/throttle.go` of client-go). */
+/** Limits the rate of requests with a token bucket (`util/flowcontrol/throttle.go` of client-go). */
 import type { Clock } from '../base/clock.ts';
 
 export interface Rate {

@@ -218,7 +218,7 @@ export class Reflector<Stored = KubeObject> {
     this.#publish();
   }
 
-  /** Continues after an event, so that it is not sent again. */
+  /** Records the resourceVersion of an event, so that the server does not send the event again. */
   #advanceTo(version: string | undefined): void {
     if (!version || this.#initialObjects !== undefined) return;
     if (Number(version) < Number(this.#resourceVersion)) {
