@@ -105,7 +105,10 @@ async function ringFiles(directory: string): Promise<string[]> {
   return sortRingNames(names).map((name) => join(directory, name));
 }
 
-/** Includes the creation time, because a file system can reuse an inode number. */
+/**
+ * Returns a string that identifies a file. It includes the creation time, because a file system can reuse an inode
+ * number.
+ */
 const identityOf = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
 
 async function parseFile(file: string, before: ParsedFile | undefined): Promise<ParsedFile> {
