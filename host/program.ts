@@ -128,7 +128,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   try {
     child = spawnProgram(program, args, options, killed);
   } catch (cause) {
-    // Node.js throws some errors such as ENOMEM and reports others by an event.
+    // Node.js throws some errors such as ENOMEM and reports others through an event.
     timeout.clear();
     onExit?.();
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });

@@ -1,4 +1,4 @@
-/** Storage for secrets that must not appear in heap snapshots. */
+/** Stores secrets that must not appear in heap snapshots. */
 
 /**
  * A secret that is stored outside the JavaScript heap. A heap snapshot contains all live strings but not the contents

@@ -69,7 +69,10 @@ export async function moveAgentTo(
   }
 }
 
-/** Copies CPUs and memory nodes from the parents, because a v1 cpuset cgroup without them accepts no process. */
+/**
+ * Copies the CPUs and memory nodes of a cgroup from its parents, because a v1 cpuset cgroup without them accepts no
+ * process.
+ */
 async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
   if (path === '' || path === '.') return;
   await copyCpusetFromParent(cgroupfs, root, dirname(path));

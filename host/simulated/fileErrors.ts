@@ -1,4 +1,4 @@
-/** Errors of a simulated disk with the codes and messages of Node.js. */
+/** Creates the errors of a simulated disk, with the codes and messages of Node.js. */
 
 const MESSAGES = {
   EACCES: 'permission denied',
