@@ -87,7 +87,7 @@ async function createUnfinished(path) {
   }
 }
 
-/** Saves code with the number of starts that saved it. After an error the next start compiles again. */
+/** Saves code with the number of starts that saved it. After an error, the next start compiles the code again. */
 async function write(unfinished, path, code, saves) {
   const checked = Buffer.concat([Buffer.of(saves), code]);
   try {

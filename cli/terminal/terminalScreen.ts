@@ -1,4 +1,7 @@
-/** A full-screen view on a terminal, with keys. The terminal is restored however the process ends. */
+/**
+ * Shows a full-screen view on a terminal and handles its keys. The terminal is restored regardless of how the process
+ * exits.
+ */
 import { systemClock } from '../../base/clock.ts';
 import type { Output } from './liveView.ts';
 import type { Key } from './table/controls.ts';
@@ -85,7 +88,8 @@ export class TerminalScreen {
   }
 
   /**
-   * Schedules a redraw that combines all changes up to that time. The delay grows with the number of actors to draw.
+   * Schedules a redraw, which shows all changes up to the time at which it runs. The delay grows with the number of
+   * actors to draw.
    */
   drawSoon(actorCount = 0): void {
     const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, actorCount));

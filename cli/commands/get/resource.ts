@@ -1,4 +1,4 @@
-/** The kinds of resources that commands accept, and all of their names. */
+/** Parses the kinds of resources that commands accept, under all of their names. */
 import { ConfigError } from '../../../node/config/configError.ts';
 import { suggestion } from '../../../node/config/fields.ts';
 

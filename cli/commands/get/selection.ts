@@ -1,4 +1,4 @@
-/** The flags `-l` and `--field-selector`. */
+/** Selects objects by the flags `-l` and `--field-selector`. */
 
 import { readFieldSelector, type SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { readLabelSelector } from '../../../kubernetes/api/selection/labelSelector.ts';

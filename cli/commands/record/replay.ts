@@ -1,4 +1,4 @@
-/** `statelet replay`: reads or replays a recording. */
+/** `statelet replay`: prints or replays a recording. */
 
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

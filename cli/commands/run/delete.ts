@@ -1,4 +1,4 @@
-/** `statelet delete`: deletes nothing, but says how to delete the pod. */
+/** `statelet delete`: deletes nothing, but prints how to delete the pod. */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { isStaticPod, sourceOf } from '../../../kubernetes/api/staticPod.ts';

@@ -1,4 +1,4 @@
-/** `statelet exec` and `statelet attach`, with kubectl's messages. */
+/** `statelet exec` and `statelet attach`: run or attach to a process in a container, with kubectl's messages. */
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';

@@ -1,4 +1,4 @@
-/** `statelet logs`, which reads the log files of containers. */
+/** `statelet logs`: reads the log files of containers. */
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';

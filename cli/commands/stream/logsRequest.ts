@@ -1,4 +1,4 @@
-/** The options of `statelet logs`, with kubectl's error messages. */
+/** Parses the options of `statelet logs`, with kubectl's error messages. */
 
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

@@ -1,4 +1,4 @@
-/** The settings of the live table, and the keys that change them. */
+/** Changes the settings of the live table according to the keys that the user presses. */
 
 import { lookUp } from '../../../base/lookUp.ts';
 
@@ -21,7 +21,7 @@ export interface Controls {
   readonly typing?: string;
   /** Number of lines scrolled past. Infinite to stay at the end. */
   readonly offset: number;
-  /** A sentence that replaces the line of keys until the next key. */
+  /** A sentence that replaces the line of keys until the next key press. */
   readonly hint?: string;
 }
 

@@ -25,7 +25,10 @@ export interface Screen {
 export function openScreen(terminal: Terminal): Screen {
   let drawnLines: readonly string[] = [];
   let isActive = false;
-  /** Clears the line before writing it, because clearing after a full line would remove its last character. */
+  /**
+   * Returns the sequence that draws a line. The line is cleared first, because clearing after a full line would remove
+   * its last character.
+   */
   const drawRow = (line: string, index: number) => `\x1b[${index + 1};1H\x1b[2K${line}`;
   return {
     enter() {

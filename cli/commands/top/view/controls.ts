@@ -1,4 +1,4 @@
-/** The settings of `top`, and the keys that change them. */
+/** Changes the settings of `top` according to the keys that the user presses. */
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { type ActorFilter, parseFilter } from '../../../../show/actors/actorFilter.ts';

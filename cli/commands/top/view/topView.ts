@@ -1,4 +1,4 @@
-/** The interactive tree of actors on a terminal. */
+/** Shows the interactive tree of actors on a terminal. */
 import { every, systemClock } from '../../../../base/clock.ts';
 import { actorRows } from '../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
