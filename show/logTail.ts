@@ -34,7 +34,7 @@ function withLastLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
   return run.message || line === undefined ? run : { ...run, message: line };
 }
 
-/** Uses the last log line as the termination message of each failed run that left none. */
+/** Uses the last log line as the termination message of each failed run that has no message. */
 export const withLogTails = (actors: PodActors, tails: LogTails): PodActors => ({
   ...actors,
   containers: actors.containers.map((container) => {

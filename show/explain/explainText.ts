@@ -1,4 +1,4 @@
-/** Phrases used by explanations for times, exits, failures and positions in a queue. */
+/** Formats the times, exits, failures and queue positions in explanations. */
 import { humanDuration } from '../../base/duration.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { shortSentence } from '../../base/shortText.ts';

@@ -76,7 +76,9 @@ const totalOf = (containers: readonly ContainerUsage[]): Usage => ({
   memoryBytes: containers.reduce((sum, { usage }) => sum + usage.memoryBytes, 0),
 });
 
-/** Millicores are rounded up, as `Quantity.MilliValue` does, and mebibytes are rounded down. */
+/**
+ * Returns the cells of a usage. Millicores are rounded up, as in `Quantity.MilliValue`, and mebibytes are rounded down.
+ */
 const usageCells = ({ cpuNanoCores, memoryBytes }: Usage): string[] => [
   `${Math.ceil(cpuNanoCores / NANOS_IN_MILLI)}m`,
   `${Math.floor(memoryBytes / MIB)}Mi`,
