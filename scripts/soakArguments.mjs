@@ -1,4 +1,4 @@
-/** The arguments of `npm run soak`. */
+/** Parses the arguments of `npm run soak`. */
 import { parseArgs } from 'node:util';
 
 const USAGE = `Runs stories on simulated nodes, and checks the invariants of a node.

@@ -178,7 +178,7 @@ const FUNCTIONS: Readonly<Record<string, (...args: readonly GoValue[]) => GoValu
   float64: (value = 0) => value,
 };
 
-/** Multiplies step by step as Go does, because a power rounds differently. */
+/** Returns exponential buckets. Multiplies step by step as Go does, because a power would be rounded differently. */
 function exponential(start: number, factor: number, count: number): number[] {
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);

@@ -1,4 +1,7 @@
-/** The metrics of a kubelet that the node does not expose, with the reasons: data behind docs/metrics.md. */
+/**
+ * Lists the metrics of a kubelet that the node does not expose, with the reasons. docs/metrics.md is generated from
+ * this list.
+ */
 
 export interface Reason {
   /** Names of metrics. A `*` at the end stands for any suffix. */

@@ -1,4 +1,4 @@
-/** Treatment of each field of a pod's spec by the node, from which docs/pod-fields.md is generated. */
+/** Lists how the node treats each field of a pod's spec. docs/pod-fields.md is generated from this list. */
 
 type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 

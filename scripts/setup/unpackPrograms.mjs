@@ -43,7 +43,7 @@ async function step(cwd, [program, ...args]) {
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Options that isolate apt from the host's lists, cache and installed packages. */
+/** Returns the options that isolate apt from the host's lists, cache and installed packages. */
 const optionsFor = (work) =>
   [
     `Dir::Etc::SourceList=${join(work, 'sources.list')}`,
