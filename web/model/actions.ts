@@ -1,4 +1,4 @@
-/** Actions that change the location on the page, which is the selected actor, time and view. */
+/** Changes the location on the page, which consists of the selected actor, the time and the view. */
 import { batch } from '@preact/signals';
 import { navigate } from './navigate.ts';
 import type { Page } from './page.ts';

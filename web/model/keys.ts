@@ -1,5 +1,5 @@
 /**
- * The keyboard shortcuts of the page. Panels register their shortcuts, the overlay lists them, and one listener
+ * Manages the keyboard shortcuts of the page. Panels register their shortcuts, the overlay lists them, and one listener
  * dispatches key presses.
  */
 import { type Signal, signal } from '@preact/signals';

@@ -1,4 +1,4 @@
-/** The state shared by all panels, as signals: selection, time, connection and the data of the node. */
+/** Creates the state that all panels share, as signals: selection, time, connection and the data of the node. */
 import { computed, signal } from '@preact/signals';
 import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import { createKeys } from './keys.ts';
@@ -66,7 +66,8 @@ function createClocks({ at, mode }: Snapshot, now: () => number) {
 }
 
 /**
- * Rounds down to whole seconds as clocks show them. Otherwise a countdown and the displayed end time would not add up.
+ * Rounds down to whole seconds, as displayed by the clocks. Otherwise a countdown and the displayed end time would not
+ * add up.
  */
 const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
 

@@ -1,4 +1,4 @@
-/** The location on the page, as encoded in its URL: the selected actor, the time and the view. */
+/** Encodes the location on the page in its URL, and parses it: the selected actor, the time and the view. */
 import { parseUtcTime } from './rail/time.ts';
 
 /** A location. Undefined fields have their default. */

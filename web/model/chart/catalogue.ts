@@ -1,4 +1,4 @@
-/** The catalog of all machines and their drawings, in reading order. */
+/** Builds the catalog of all machines and their drawings, in reading order. */
 import type { Drawing } from '../../../inspect/protocol.ts';
 import { drawingKey, MACHINES_WITH_CHART } from './drawings.ts';
 

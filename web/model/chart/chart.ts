@@ -1,4 +1,4 @@
-/** The interactive state of a chart: its visible part, the highlighted element and the described state. */
+/** Creates the interactive state of a chart: its visible part, the highlighted element and the described state. */
 import { batch, signal } from '@preact/signals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 import { type Camera, cameraAt, fitCamera, moveCamera, type Size, zoomCamera } from './camera.ts';

@@ -1,5 +1,6 @@
 /**
- * The log tab of the selected container, with a text search. The log is reloaded every second while the tab is open.
+ * Loads and searches the log of the selected container for the log tab. The log is reloaded every second while the tab
+ * is open.
  */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../../inspect/protocol.ts';

@@ -1,4 +1,4 @@
-/** The state of the reading panels: tabs, the pod's object, and screen reader announcements. */
+/** Creates the state of the reading panels: tabs, the pod's object, and screen reader announcements. */
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../../inspect/protocol.ts';

@@ -1,4 +1,6 @@
-/** The state of the node at one time, built from a snapshot and the subsequent frames. It is immutable. */
+/**
+ * Builds the state of the node at one point in time from a snapshot and the subsequent frames. The state is immutable.
+ */
 import type { Frame, ShownActor, ShownNode, ShownPod, Snapshot } from '../../../inspect/protocol.ts';
 
 export interface World {

@@ -1,4 +1,4 @@
-/** The keyboard shortcuts of the story and the time controls. */
+/** Defines the keyboard shortcuts of the story and the time controls. */
 import { goLive, goToTime, navigate, toggleFreeze } from '../actions.ts';
 import type { KeyAction } from '../keys.ts';
 import type { Page } from '../page.ts';

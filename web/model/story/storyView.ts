@@ -1,4 +1,4 @@
-/** The derived state of the story panels, computed once for all of them. */
+/** Computes the derived state of the story panels once for all of them. */
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../../inspect/protocol.ts';

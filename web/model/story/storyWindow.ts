@@ -1,4 +1,4 @@
-/** The time range shown by the lanes and marked on the rail. */
+/** Computes the time range that the lanes show and the rail marks. */
 
 export interface TimeRange {
   readonly from: number;
