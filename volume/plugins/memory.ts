@@ -43,7 +43,7 @@ export async function createVolumeDirectory(
   if (mounted !== undefined && mounted.type !== (medium?.type ?? allowedMount)) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
   }
-  // Fails if the path is a file.
+  // This fails if the path is a file.
   if (!wasCreated && mounted === undefined) await files.mkdir(hostPath, { recursive: true });
   if (mounted !== undefined || medium === undefined) return { existed: !wasCreated };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });
