@@ -28,7 +28,7 @@ export async function requestRuntimeStats(
   const podStats = lacksPods ? cri.listPodSandboxStats(ALL_SANDBOXES, options) : Promise.resolve({ stats: [] });
   const [containers, pods] = await Promise.all([
     cri.listContainerStats({ filter: undefined }, options).catch(() => ({ stats: [] })),
-    // Runtimes may not implement this method.
+    // Not all runtimes implement this method.
     podStats.catch(() => ({ stats: [] })),
   ]);
   // The runtime's timestamps are wall-clock times, but rates use the monotonic clock.
