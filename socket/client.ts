@@ -70,7 +70,7 @@ async function sendRequest(
   const [response]: unknown[] = await once(clientRequest, 'response').catch(async (cause: unknown) => {
     throw await connectionFailure(place, cause);
   });
-  // node:http emits `response` with this one argument.
+  // Safe cast: node:http emits `response` with this one argument.
   return { response: response as IncomingMessage, disableTimeout: () => clientRequest.setTimeout(0) };
 }
 
