@@ -56,7 +56,7 @@ async function* readRange(handle: FileHandle, { file, from, to }: Range): AsyncG
   for (let offset = from; offset < to; offset += READ_BYTES) {
     const size = Math.min(READ_BYTES, to - offset);
     const bytes = await readAt(handle, offset, size);
-    // A gap before the members that follow would look like a torn write.
+    // Fail, because a reader would take a gap before the members that follow for a torn write.
     if (bytes.length < size) throw new RecordingError(`${file}: became shorter while it was read`);
     yield bytes;
   }

@@ -154,7 +154,8 @@ class Recorder implements FlightRecorder {
 
   waitUntilWritten = async (): Promise<void> => {
     if (this.#isFailing || this.#options.clock.monotonic() - this.#lastWriteStart < FLUSH_INTERVAL_MS) return;
-    // A write in progress does not include the lines added since it started.
+    // Wait for a write in progress first. It does not include the lines added since it started, so another one may be
+    // required.
     await this.#writing;
     if (!this.#isFailing && !this.#pending.isEmpty) await this.flush();
   };

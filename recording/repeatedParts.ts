@@ -122,7 +122,7 @@ export function withRepeats({ value, shared }: WithoutRepeats): unknown {
   };
   const restoreShared = (index: number): unknown => {
     if (!restored.has(index)) {
-      // Damaged data may contain a circular reference.
+      // Damaged data may contain a circular reference, which is restored as null.
       restored.set(index, null);
       restored.set(index, restore(shared[index] ?? null));
     }
