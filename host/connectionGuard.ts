@@ -107,8 +107,8 @@ export function clientKey(address: string): string {
 }
 
 /**
- * Returns the connection limit for a server that must leave descriptors to the rest of the process, which is at most
- * half of those that the process may open.
+ * Returns the connection limit for a server. It is at most half of the number of descriptors that the process may open,
+ * because the rest of the process needs descriptors too.
  */
 export function affordableConnections(requested: number, limits = '/proc/self/limits'): number {
   const [, softLimit = ''] = /^Max open files +(\S+)/m.exec(readLimits(limits)) ?? [];
@@ -120,7 +120,7 @@ function readLimits(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // Only Linux has this file.
+    // Only Linux has this file. On other systems, the limit is unknown.
     return '';
   }
 }

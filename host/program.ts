@@ -217,7 +217,7 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group no longer exists.
+    // Ignore the error, because the group no longer exists.
   }
 }
 

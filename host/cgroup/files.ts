@@ -53,7 +53,7 @@ async function enableControllers(
   if (required.length === 0) return;
   if (path !== '.') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
   await cgroupfs.mkdir(directory);
-  // A parent that may not be changed may not provide all controllers.
+  // A parent that must not be changed does not necessarily provide all controllers.
   const available = readWords(cgroupfs, join(directory, 'cgroup.controllers')) ?? required;
   const enableable = required.filter((controller) => available.includes(controller));
   if (enableable.length > 0) await cgroupfs.write(file, enableable.map((controller) => `+${controller}`).join(' '));

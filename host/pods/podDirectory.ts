@@ -94,7 +94,7 @@ async function removeMarked(directory: string, { layout, maker, signal }: Remova
   const renamed = removedPath(directory, maker);
   inProgress.add(renamed);
   try {
-    // An earlier deletion may have been interrupted.
+    // Delete the remains of an earlier deletion, which may have been interrupted.
     await files.removeTree(renamed, signal);
     await assertNoMounts(files, directory, signal);
     await files.rename(directory, renamed).catch(unlessMissing);

@@ -71,7 +71,7 @@ function createLocator(
     const directoryPath = join(root, path);
     const cached = settingsCache.forCgroup(path);
     if (!cached(directoryPath, () => cgroupfs.exists(directoryPath))) {
-      // The cgroup may be about to be created.
+      // Do not cache that the cgroup is missing, because it may be created soon.
       settingsCache.forget(path);
       return { version };
     }
