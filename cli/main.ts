@@ -87,7 +87,7 @@ const program = createProgram({
     await (await import('./commands/run/up.ts')).up(flags, {
       startNode,
       startRuntime,
-      // The playground passes instructions, which are printed above the table.
+      // The playground passes instructions in this variable. They are printed above the table.
       note: process.env.STATELET_NOTE,
       output: process.stdout,
       input: process.stdin,

@@ -12,7 +12,7 @@ export interface VersionOptions {
 
 const versionSchema = z.object({
   gitVersion: z.string(),
-  // Missing from older agents.
+  // Older agents do not send this field.
   kubeletVersion: z.optional(z.string()),
   nodeVersion: z.string(),
   platform: z.string(),

@@ -32,7 +32,7 @@ export async function deletePod(words: readonly string[], options: DeleteOptions
     throw new NodeFailure('MethodNotAllowed', why);
   }
   const { problems } = readNode(await agent.json('/node'));
-  // A second manifest with the same UID is rejected only while the first one exists.
+  // A second manifest with the same UID is rejected only while the first one exists, so both must be removed.
   const otherManifests = problems.filter(
     (each) => each.path === 'metadata.uid' && each.pod === `${metadata.namespace}/${metadata.name}`,
   );

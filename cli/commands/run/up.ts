@@ -88,7 +88,7 @@ async function runNode(node: {
     failed: nodeFailed,
   } = await startNode({ config, simulated, ...log, restartRuntime });
   const failed = nodeFailed.catch((error: unknown) => {
-    // The pods of a failed agent keep running, so their runtime must, too, until the next `up` adopts both.
+    // The pods of a failed agent keep running, so their runtime must keep running too, until the next `up` adopts both.
     onFailed();
     throw error;
   });

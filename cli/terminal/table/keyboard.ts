@@ -51,7 +51,7 @@ export function isForeground(): boolean {
       .split(' ');
     return group === foreground || foreground === NO_TERMINAL;
   } catch {
-    // Not Linux.
+    // This host does not have procfs, so assume that the process is in the foreground.
     return true;
   }
 }

@@ -166,7 +166,7 @@ function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
   const cause = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
   if (cause === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
   const [name = ''] = cause.cells;
-  // A reason of the pod that starts with "waiting" only says that it waits for its actors.
+  // A reason of the pod that starts with "waiting" only means that the pod waits for its actors.
   const actorReason = visibleActors.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
   return [
