@@ -105,7 +105,7 @@ function mountedVolume(question: Question): ReturnType<Rule> {
   if (volume.waitingFor === undefined) return start;
   const text = `${start}, and waiting${forClause(volume)}`;
   const { tags, lastFailure, until } = volume;
-  // A mounted volume stays usable for a while if its token cannot be renewed.
+  // A mounted volume stays usable for a while even if its token cannot be renewed.
   if (tags.includes('steady') && lastFailure) return describeFailure(text, lastFailure, until, question.now);
   return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
 }

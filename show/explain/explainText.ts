@@ -194,7 +194,7 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
 /** Returns the command that imports an image without a registry, if `reason` is a wait for an image. */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
-  // The policy Always queries the registry even if the image is there.
+  // The policy Always queries the registry even if the image is present.
   const policy = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
   return `"statelet image import FILE.tar" imports an image from a file${policy}`;
 }
