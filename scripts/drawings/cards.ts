@@ -25,7 +25,7 @@ const MARK = 17;
 const NAME = 12;
 const LARGE = { least: 176, most: 216, height: 70 };
 
-// Every machine here declares StateMeta as its meta type.
+// Safe cast: every machine declares StateMeta as its meta type.
 const metaOf = ({ node }: Item) => (node?.meta ?? {}) as StateMeta;
 
 /** Whether a state is drawn large, because it ends at a known time and shows a progress bar. */

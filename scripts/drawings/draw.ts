@@ -81,7 +81,7 @@ function createDescriber(machine: AnyStateMachine): Describe {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
   return (state) => {
     const node = nodes.get(state);
-    // Every machine here declares StateMeta as its meta type.
+    // Safe cast: every machine declares StateMeta as its meta type.
     const { waitsFor } = (node?.meta ?? {}) as StateMeta;
     const tags = [...(node?.tags ?? []), ...(node?.parent?.tags ?? []), ...(node?.parent?.parent?.tags ?? [])];
     const tag = tags.find((each) => STATE_TAGS.some((known) => known === each));

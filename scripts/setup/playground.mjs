@@ -23,7 +23,7 @@ export async function playground(args) {
   const nodes = ownFile('node.kubeconfig', kubeconfig({ name: `system:node:${NODE}`, groups: ['system:nodes'] }));
   const own = ownFile('kubeconfig', kubeconfig());
   process.stdout.write(introduction(own));
-  // On a terminal, the table covers the introduction.
+  // On a terminal, the table covers the introduction, so it shows this note above its rows.
   process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${own}`;
   const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifests);
