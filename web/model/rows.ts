@@ -44,7 +44,8 @@ function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly A
   const isTooMany = previousRows.filter(({ isGone }) => isGone).length > MAX_GONE_ROWS;
   const existingRows = previousRows.flatMap(({ row, isGone }) => {
     const now = byPath.get(row.path);
-    // The pointer or the focus may stay in the list for a long time.
+    // Limit the rows of actors that no longer exist, because the pointer or the focus may stay in the list for a long
+    // time.
     return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
   });
   const previousPaths = new Set(previousRows.map(({ row }) => row.path));

@@ -26,7 +26,7 @@ function resetOnNavigation(page: Page, { selectedBurst, expandedRow }: ReturnTyp
   let actor = page.selected.peek();
   effect(() => {
     const selected = page.selected.value;
-    // Depend on the displayed time.
+    // Read the signal, so that the effect depends on the displayed time.
     void page.past.value;
     selectedBurst.value = undefined;
     if (selected !== actor) expandedRow.value = undefined;

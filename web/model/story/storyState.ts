@@ -148,7 +148,7 @@ function currentRequest(page: Page, storyState: StoryState): StoryRequest | unde
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
   const [retries, gaps] = [storyState.retries.value, storyState.gaps.value];
   const window = storyState.range.value;
-  // Depend on the clock, so that a postponed request is retried.
+  // Read the clock, so that the request depends on it and a postponed request is retried.
   void page.browserTime.value;
   if (selected === undefined || isPaused) return undefined;
   const recorded = page.recorded.value;
