@@ -21,7 +21,7 @@ export interface CgroupSample {
 }
 
 export interface ContainerSample extends RunningContainer {
-  /** Undefined if this process sees no cgroup of the container. */
+  /** Sample of the container's cgroup. Undefined if this process cannot see the cgroup. */
   readonly cgroup?: CgroupSample | undefined;
   /** The runtime's statistics, if the container has no cgroup. */
   readonly runtime?: RuntimeUsage | undefined;

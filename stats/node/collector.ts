@@ -18,7 +18,7 @@ import type { CgroupSample, ContainerSample, NetworkSample, NodeSample, PodSampl
 export interface CollectorOptions {
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats'>;
   readonly readUsage: ReadUsage;
-  /** Undefined if pods have no cgroups on this host. */
+  /** Returns the existing cgroups. Undefined if pods have no cgroups on this host. */
   readonly findCgroups?: (() => ExistingCgroups) | undefined;
   /** Returns the path of the agent's own cgroup. Undefined if no cgroup contains the agent's usage only. */
   readonly findAgent?: (() => string | undefined) | undefined;

@@ -25,7 +25,7 @@ export interface Summary {
 export interface NodeStats {
   readonly nodeName: string;
   readonly systemContainers?: readonly ContainerStats[] | undefined;
-  /** Null if unknown, like the zero time of Kubernetes. */
+  /** Start time. Null if unknown, like the zero time of Kubernetes. */
   readonly startTime: StatsTime | null;
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
@@ -53,7 +53,7 @@ export interface PodStats {
 
 export interface ContainerStats {
   readonly name: string;
-  /** Null if unknown, like the zero time of Kubernetes. */
+  /** Start time. Null if unknown, like the zero time of Kubernetes. */
   readonly startTime: StatsTime | null;
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
@@ -98,7 +98,7 @@ export interface PsiStats {
 }
 
 interface PsiData {
-  /** Microseconds, like in the kernel and the kubelet. */
+  /** Total stall time in microseconds, as in the kernel and the kubelet. */
   readonly total: number;
   readonly avg10: number;
   readonly avg60: number;

@@ -12,7 +12,7 @@ import type { PodSample } from '../sample.ts';
 import type { LayerUsage } from './criUsage.ts';
 
 export interface PodFiles {
-  /** By container ID. */
+  /** Usage of containers, by container ID. */
   readonly containers: ReadonlyMap<
     string,
     { readonly rootfs?: FsStats | undefined; readonly logs?: FsStats | undefined }
