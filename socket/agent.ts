@@ -117,7 +117,7 @@ export interface AgentPort {
   explainPart(uid: string, part: PodPart): Promise<PartExplanation | undefined>;
   /** Reads the last lines of the logs of a pod's failed containers. */
   logTails(uid: string): Promise<LogTails>;
-  /** Undefined if there is no pod with this UID. */
+  /** Returns the paths of a pod's files. Undefined if there is no pod with this UID. */
   podPaths(uid: string): PodPaths | undefined;
   /** The current actor trees. */
   actors(): NodeActors;

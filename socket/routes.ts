@@ -59,7 +59,7 @@ interface ExplainTarget {
   readonly name: string;
   /** Whether `name` is a UID. Names of pods are not compared in that case. */
   readonly isUid?: boolean;
-  /** All namespaces if undefined. */
+  /** Namespace of the pod. All namespaces if undefined. */
   readonly namespace: string | undefined;
   /** The container or volume to explain instead of the pod. */
   readonly part?: PodPart;
