@@ -11,9 +11,9 @@ export interface Difference {
   readonly at: number;
   /** The actor's path, or the pod's name followed by the JSON path in its status. */
   readonly of: string;
-  /** Undefined if only the replay has a value. */
+  /** Recorded value. Undefined if only the replay has one. */
   readonly recorded?: unknown;
-  /** Undefined if only the recording has a value. */
+  /** Replayed value. Undefined if only the recording has one. */
   readonly replayed?: unknown;
 }
 

@@ -47,7 +47,7 @@ export interface StatusLine {
   readonly uid: string;
   /** The pod's namespace and name, as `NAMESPACE/NAME`. */
   readonly pod: string;
-  /** Undefined if the pod was removed. */
+  /** The published status. Undefined if the pod was removed. */
   readonly status?: PodStatus;
 }
 
