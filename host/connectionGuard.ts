@@ -68,7 +68,7 @@ function isReset(socket: Socket): boolean {
 
 interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Undefined if a single client may use all connections. */
+  /** Maximum number of connections per client. Undefined if a single client may use all connections. */
   readonly maxPerAddress?: number;
 }
 

@@ -30,7 +30,7 @@ import { hasProcesses, killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
 
 export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
-  /** Defaults to the host's. */
+  /** The cgroup file system. Defaults to the host's. */
   readonly cgroupfs?: Cgroupfs;
   readonly rules: CgroupRules;
   /** Resources that all pods together may use. */

@@ -43,7 +43,7 @@ export type DirectoryOwner =
    * unreadable mark.
    */
   | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true; readonly damagedMark?: string }
-  /** Created by a different agent. */
+  /** The directory was created by a different agent. */
   | { readonly kind: 'others'; readonly why: string }
   /** A link or a file, or temporarily unreadable because of `cause`. */
   | { readonly kind: 'unusable'; readonly why: string; readonly cause?: unknown };

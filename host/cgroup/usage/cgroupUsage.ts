@@ -31,7 +31,7 @@ export interface CpuUsage {
   readonly bursts?: number | undefined;
   /** Total time by which the usage exceeded the quota. On v2 only. */
   readonly burstNs?: number | undefined;
-  /** Undefined if there is no quota. */
+  /** Quota per enforcement period, in microseconds. Undefined if there is no quota. */
   readonly quotaUs?: number | undefined;
   readonly periodUs?: number | undefined;
   /** CPU shares in the range of v1, 2 to 262144. On v2, computed from the weight. */
@@ -75,7 +75,7 @@ export interface MemoryLimits {
 export interface PidsUsage {
   /** Number of threads in the cgroup and its descendants. */
   readonly threads?: number | undefined;
-  /** Undefined if there is no limit. */
+  /** Maximum number of threads. Undefined if there is no limit. */
   readonly threadsLimit?: number | undefined;
   /** PIDs of the processes in the cgroup itself. */
   readonly processes?: readonly number[] | undefined;

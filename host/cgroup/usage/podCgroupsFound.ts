@@ -28,7 +28,7 @@ interface ExistingContainerCgroup {
 interface CgroupTreeInput {
   readonly place: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
-  /** Defaults to the host's. */
+  /** The cgroup file system. Defaults to the host's. */
   readonly cgroupfs?: Pick<Cgroupfs, 'names' | 'exists'>;
 }
 

@@ -10,7 +10,7 @@ import { readCpuV2, readMemoryV2, readPressureV2 } from './usageV2.ts';
 
 export interface UsageReaderInput {
   readonly hierarchies: readonly Hierarchy[];
-  /** Defaults to the host's. */
+  /** The cgroup file system. Defaults to the host's. */
   readonly cgroupfs?: Pick<Cgroupfs, 'read' | 'exists'>;
   /** Current time in milliseconds since the epoch. */
   readonly now: () => number;
