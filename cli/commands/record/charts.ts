@@ -12,7 +12,7 @@ export interface ChartsOptions {
   readonly output?: string;
   /** Opens the page of all charts in a browser instead. */
   readonly open?: boolean;
-  /** Defaults to `mermaid`. */
+  /** Output format. Defaults to `mermaid`. */
   readonly format?: 'mermaid' | 'json';
 }
 

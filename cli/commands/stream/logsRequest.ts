@@ -23,7 +23,7 @@ export interface LogsOptions {
 export interface LogsRequest {
   /** Name or UID of the pod. */
   readonly name: string;
-  /** Undefined for the default container or, with `--all-containers`, all. */
+  /** Name of the container. Undefined for the default container or, with `--all-containers`, for all containers. */
   readonly container: string | undefined;
   readonly tailLines: number | undefined;
   /** Milliseconds since the epoch. */

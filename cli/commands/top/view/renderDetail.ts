@@ -9,10 +9,10 @@ import type { StoryEntry } from './story.ts';
 
 export interface TopDetail {
   readonly row: ActorRow;
-  /** Undefined until it has been fetched. */
+  /** The detail. Undefined until it has been fetched. */
   readonly explanation?: Detail | undefined;
   readonly entries: readonly StoryEntry[];
-  /** Time of the first poll. `at` is that of the last. */
+  /** Time of the first poll. `at` is the time of the last poll. */
   readonly since: number;
   readonly at: number;
 }
