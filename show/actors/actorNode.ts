@@ -77,7 +77,7 @@ export const NODE_API = 'server';
 
 /** The container runtime as reported by its responses. */
 export interface RuntimeView {
-  /** Empty until the runtime has responded. */
+  /** Name of the runtime. Empty until it has responded. */
   readonly name: string;
   readonly version: string;
   readonly ready: boolean;
