@@ -11,7 +11,7 @@ export interface TextPart {
 export interface ObjectLine {
   /** Text before the key, including `- ` on the first line of a list item. */
   readonly indent: string;
-  /** Empty if the line has no key. */
+  /** Key of the line. Empty if it has none. */
   readonly key: string;
   readonly value: readonly TextPart[];
 }

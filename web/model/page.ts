@@ -21,7 +21,7 @@ type PendingSnapshot =
 /** The last known state of the selected actor, which may be missing from the snapshot on display. */
 export interface LastKnownActor {
   readonly actor: ShownActor;
-  /** Undefined for an actor of the node. */
+  /** Pod of the actor. Undefined for an actor of the node. */
   readonly pod?: ShownPod;
   readonly at: number;
 }

@@ -53,7 +53,7 @@ export interface StateLine {
   readonly label: string;
   /** Width at which the name is clipped, regardless of the actual font. */
   readonly labelWidth: number;
-  /** Undefined if there is no room for it. */
+  /** Duration of the state. Undefined if there is no room for it. */
   readonly duration?: string;
 }
 

@@ -10,7 +10,7 @@ interface RailBar {
   /** Fraction of the width, from 0 to 1. */
   readonly x: number;
   readonly width: number;
-  /** From 0 to 1. */
+  /** Height as a fraction, from 0 to 1. */
   readonly height: number;
   readonly isInWindow: boolean;
 }

@@ -8,7 +8,7 @@ export interface PositionedLane {
   readonly y: number;
   /** Top of the background that marks the selected lane. */
   readonly top: number;
-  /** Height of that background. */
+  /** Height of the background that marks the selected lane. */
   readonly height: number;
   readonly barHeight: number;
   readonly isSelected: boolean;

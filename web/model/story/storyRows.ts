@@ -14,7 +14,7 @@ export interface Row {
   readonly until?: number;
   /** Path of the actor that changed its state, or that the row is about. */
   readonly actor: string;
-  /** Undefined for a summary. */
+  /** The step of the row. Undefined for a summary. */
   readonly step?: Step;
   readonly kind: 'entered' | 'moved' | 'event' | 'sum';
   /** E.g. `runtime`, `→ pod` or `→ event`. */

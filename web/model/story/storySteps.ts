@@ -224,7 +224,7 @@ const MAX_CANDIDATES = 50;
 const takesPrecedence = (actor: string, { moves, actor: before }: OpenStep): boolean =>
   moves.length === 1 || (kindOf(before) === 'image' && before.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
 
-/** Larger than any distance between related actors. */
+/** Distance of unrelated actors. It is larger than any distance between related actors. */
 const UNRELATED_DISTANCE = 1_000;
 
 function inputOpening(line: EnteredLine): Opening {
