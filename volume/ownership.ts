@@ -14,7 +14,7 @@ export interface Ownership {
   readonly fsGroup: number;
   /** Whether the group gets read access only. */
   readonly readOnly: boolean;
-  /** With `OnRootMismatch`, nothing is changed if the volume's root directory already has the required ownership. */
+  /** Defaults to `Always`. `OnRootMismatch` changes nothing if the root directory already has the required ownership. */
   readonly policy?: 'Always' | 'OnRootMismatch';
   readonly signal: AbortSignal;
 }
