@@ -20,7 +20,7 @@ interface RetryWait {
   readonly withinMs?: number;
 }
 
-interface Retrying {
+export interface Retrying {
   /** When the next attempt is due, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
