@@ -154,7 +154,10 @@ export const mirrorMachine = mirrorSetup.createMachine({
       always: { guard: 'isSeen', target: 'deciding' },
       // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
       // known.
-      on: { 'timer.elapsed': 'deciding', 'mirror.changed': { actions: 'record', meta: { unreached: RARE } } },
+      on: {
+        'timer.elapsed': { target: 'deciding', meta: { unreached: RARE } },
+        'mirror.changed': { actions: 'record', meta: { unreached: RARE } },
+      },
     },
     current: { description: 'The API server shows the static pod as it is.', tags: 'steady' },
     removing: {

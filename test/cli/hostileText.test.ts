@@ -77,7 +77,7 @@ test('in a log that goes to a terminal, each line of which may have its colours'
 
 /** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
 const WRITERS = [
-  'cli/commands/get/get.ts: 2',
+  'cli/commands/get/get.ts: 3',
   'cli/commands/get/getActors.ts: 1',
   'cli/commands/get/getEvents.ts: 1',
   'cli/commands/get/getNodes.ts: 1',

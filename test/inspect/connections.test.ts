@@ -16,8 +16,8 @@ afterEach(() => {
   for (const connection of connections.splice(0)) connection.destroy();
 });
 
-async function connected(port: number, allowHalfOpen = false): Promise<Socket> {
-  const connection = connect({ host: '127.0.0.1', port, allowHalfOpen });
+async function connected(port: number, allowHalfOpen = false, localAddress = '127.0.0.1'): Promise<Socket> {
+  const connection = connect({ host: '127.0.0.1', port, allowHalfOpen, localAddress });
   // It may be ended by the other side at any time.
   connection.on('error', () => {});
   connections.push(connection);
@@ -29,7 +29,9 @@ const asked = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nhost: 127
 
 test('64 connections at a time are all that it has', async () => {
   const { port, get } = await servedPage();
-  const all = await Promise.all(Array.from({ length: 64 }, () => connected(port)));
+  // 32 of each of two addresses, as many as one address may have.
+  const addresses = Array.from({ length: 64 }, (_, index) => (index % 2 === 0 ? '127.0.0.2' : '127.0.0.3'));
+  const all = await Promise.all(addresses.map((address) => connected(port, false, address)));
   const [first, last] = [all[0], all.at(-1)];
   last?.write(asked(port, '/api/rail'));
   if (last) await once(last, 'data');

@@ -245,6 +245,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               'recordFailedStart',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
             ],
+            meta: { unreached: RARE },
           },
           // The container may be running, and must not run beside the one that the pod restarts with.
           { guard: 'restartsWithPod', target: '#container.stopping' },

@@ -121,7 +121,7 @@ export const endedImplementations = { guards, actions };
 /** Transitions on an update that ends the crash-loop back-off early. */
 const onUpdate = [
   { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
-  { actions: 'update' },
+  { actions: 'update', meta: { unreached: RARE } },
 ] as const;
 
 /** Transition if the start failed because the sandbox was going away. The container itself is not at fault. */

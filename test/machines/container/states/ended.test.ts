@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { aPod } from '../../../kubernetes/fixtures.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { containerStory } from '../../support/containerStory.ts';
 
 test('C7: a back-off does not exceed its duration although the clock was set back since the exit', () => {
@@ -39,6 +39,22 @@ test('C7: a back-off shorter than the report of a failed start ends in time', ()
   story.ports.setClock(-3_600_000);
   story.ports.advance(1_000);
   expect(story.state()).toBe('running.steady');
+});
+
+test('C7: an update during the back-off applies to the next run, without an early end of the back-off', () => {
+  const story = containerStory({ pod: aPod() });
+  story.begin();
+  story.die(1);
+  story.world.end('main-0-1', 1);
+  story.observe('main-0-1');
+  expect(story.state()).toBe('ended.backingOff');
+  // Neither the image nor the resources of the container change, which would reset the back-off.
+  const updated = aPod({ containers: [aContainer(), aContainer({ name: 'other', image: 'other:2' })] });
+  story.send({ type: 'container.update', pod: updated, volumes: {} });
+  expect([story.state(), story.ports.untilNext]).toEqual(['ended.backingOff', 10_000]);
+  story.ports.advance(10_000);
+  expect(story.state()).toBe('running.steady');
+  expect(story.ports.asked('createContainer').at(-1)).toMatchObject({ pod: updated });
 });
 
 describe('C3: an init container that has permanently exited', () => {
