@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
-import { printableQuoted } from '../../base/printable.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+import { jsonLine } from '../../node/log/jsonLog.ts';
 import { textLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences, type PodUpdate } from './table/changes.ts';
@@ -12,8 +12,9 @@ import { changeSentences, type PodUpdate } from './table/changes.ts';
 export function lineView(output: Output, format: 'text' | 'json'): LiveView {
   let commonFields: { readonly simulated?: true } = {};
   const printLine = (msg: string) => {
-    const record = JSON.stringify({ level: 'info', time: isoTime(systemClock.now()), ...commonFields, msg });
-    output.write(format === 'json' ? `${printableQuoted(record)}\n` : textLine(record));
+    const time = isoTime(systemClock.now());
+    const record = JSON.stringify({ level: 'info', time, ...commonFields, msg });
+    output.write(format === 'json' ? jsonLine(record) : textLine(record));
   };
   let stopFollowing = () => {};
   return {

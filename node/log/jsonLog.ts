@@ -20,17 +20,18 @@ const VERBOSITIES: ReadonlyMap<string, number> = new Map([
  * would interpret them.
  */
 export const jsonLog = (destination: DestinationStream): DestinationStream => ({
-  write: (line) => destination.write(printableQuoted(jsonLine(line))),
+  write: (line) => destination.write(jsonLine(line)),
 });
 
-/** Formats one of pino's lines. Any other line is returned unchanged. */
-function jsonLine(line: string): string {
+/** Formats one of pino's lines. Any other line is only escaped. */
+export function jsonLine(line: string): string {
   const record = parseRecord(line);
-  if (record === undefined) return line;
+  if (record === undefined) return printableQuoted(line);
   const { level, time, msg, caller, err, ...fields } = record;
   const v = VERBOSITIES.get(level);
   const verbosity = v === undefined ? {} : { v };
-  return `${JSON.stringify({ ts: Date.parse(time), caller, msg, ...verbosity, ...fields, ...errorFields(err) })}\n`;
+  const formatted = { ts: Date.parse(time), caller, msg, ...verbosity, ...fields, ...errorFields(err) };
+  return printableQuoted(`${JSON.stringify(formatted)}\n`);
 }
 
 /** Returns an error's message, and its stack in the form in which zap writes the details of an error. */

@@ -47,7 +47,7 @@ describe('without a terminal', () => {
     const json = output(false);
     openLiveView(json, 'json').print('one');
     expect(json.written.map((line) => JSON.parse(line))).toEqual([
-      { level: 'info', time: '2026-05-04T12:02:56.000Z', msg: 'one' },
+      { ts: Date.parse('2026-05-04T12:02:56Z'), caller: 'statelet:1', msg: 'one', v: 0 },
     ]);
   });
 
