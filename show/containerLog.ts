@@ -5,7 +5,7 @@ import { lookUp } from '../base/lookUp.ts';
 import { containerNamed, containersOf, type PlacedContainer } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
-import { statusesOf } from './actors/podActors.ts';
+import { allStatuses } from '../kubernetes/status/allStatuses.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
@@ -52,7 +52,7 @@ export interface LoggedRun {
  * is none.
  */
 export function selectRun(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
-  const status = statusesOf(pod).find(({ name }) => name === container);
+  const status = allStatuses(pod.status).find(({ name }) => name === container);
   const title = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
   const badRequest = (why: string) => new NodeFailure('BadRequest', why);
   if (status === undefined) throw badRequest(`${title} is not available`);
@@ -87,6 +87,6 @@ function waitSuffix(reason: string | undefined): string {
 
 /** Whether this run of the container is still running. */
 export const isRunning = (pod: Pod, container: string, { id }: LoggedRun): boolean => {
-  const status = statusesOf(pod).find(({ name }) => name === container);
+  const status = allStatuses(pod.status).find(({ name }) => name === container);
   return status?.state?.running !== undefined && status.containerID === id;
 };

@@ -11,6 +11,7 @@ import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { hasSameSize } from '../resources/resize.ts';
 import { containerSize } from '../resources/resources.ts';
+import { allStatuses } from './allStatuses.ts';
 import { containerDetails } from './containerDetails.ts';
 import { isTerminalPhase } from './phase.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
@@ -81,14 +82,6 @@ const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.n
 function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const hasRun = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
   return { init: init.filter(hasRun), regular: regular.filter(hasRun), ephemeral: ephemeral.filter(hasRun) };
-}
-
-function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
-  return [
-    ...(status?.initContainerStatuses ?? []),
-    ...(status?.containerStatuses ?? []),
-    ...(status?.ephemeralContainerStatuses ?? []),
-  ];
 }
 
 interface ObservedInput {

@@ -1,15 +1,10 @@
 /** Checks status transitions, so that the node does not report a status that an API server would reject (C5). */
 import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import type { PodStatus } from '../api/schema/status.ts';
 import { mayLeaveTerminated } from '../lifecycle/restart.ts';
+import { allStatuses } from './allStatuses.ts';
 import type { PodView } from './view.ts';
-
-const statusesOf = (status: PodStatus): ContainerStatus[] => [
-  ...(status.initContainerStatuses ?? []),
-  ...(status.containerStatuses ?? []),
-  ...(status.ephemeralContainerStatuses ?? []),
-];
 
 /**
  * Whether the new status would change a container back from a final terminated state. This happens while init
@@ -17,9 +12,9 @@ const statusesOf = (status: PodStatus): ContainerStatus[] => [
  * (`checkContainerStateTransition` in `pkg/kubelet/status/status_manager.go`).
  */
 export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus): boolean {
-  const exitCodes = new Map(statusesOf(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
+  const exitCodes = new Map(allStatuses(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
   if (![...exitCodes.values()].some((exitCode) => exitCode !== undefined)) return false;
-  const notTerminated = new Set(statusesOf(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
+  const notTerminated = new Set(allStatuses(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
   return containersOf(pod.spec).some((placed) => {
     const exitCode = exitCodes.get(placed.container.name);
     return (

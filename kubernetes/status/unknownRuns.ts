@@ -1,4 +1,5 @@
 import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import { allStatuses } from './allStatuses.ts';
 import type { ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
@@ -8,11 +9,7 @@ import type { ContainerView, PodView, TerminatedRun } from './view.ts';
  */
 export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
   if (!view.containers.some(isUnknown)) return view;
-  const reported = [
-    ...(previous?.initContainerStatuses ?? []),
-    ...(previous?.containerStatuses ?? []),
-    ...(previous?.ephemeralContainerStatuses ?? []),
-  ];
+  const reported = allStatuses(previous);
   const withRun = (container: ContainerView): ContainerView => {
     const status = isUnknown(container) ? reported.find(({ name }) => name === container.name) : undefined;
     if (status === undefined) return container;

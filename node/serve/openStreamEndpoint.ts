@@ -4,7 +4,7 @@ import { runtimeMessage } from '../../cri/client/failure.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { statusesOf } from '../../show/actors/podActors.ts';
+import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
 
 interface StreamParts {
@@ -51,7 +51,7 @@ const throwRuntimeMessage = (error: unknown): never => {
 
 /** Throws the kubelet's error for a container that is not running, with the container's reported state. */
 function throwNotRunning(pod: Pod, { container, command }: StreamRequest): never {
-  const status = statusesOf(pod).find(({ name }) => name === container);
+  const status = allStatuses(pod.status).find(({ name }) => name === container);
   const { name, namespace } = pod.metadata;
   const message = command
     ? `container not found ("${container}")`

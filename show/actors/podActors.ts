@@ -3,6 +3,7 @@ import { memoize } from '../../base/memoize.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
+import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import type { ActorNode } from './actorNode.ts';
 
@@ -43,7 +44,7 @@ const rolesOf = memoize(
 );
 
 export function podActors({ pod, tree }: PodWithTree): PodActors {
-  const statuses = new Map(statusesOf(pod).map((status) => [status.name, status]));
+  const statuses = new Map(allStatuses(pod.status).map((status) => [status.name, status]));
   const roles = rolesOf(pod.spec);
   const children = tree.children.map(withImageState);
   const isEnding = tree.termination !== undefined || tree.tags.includes('ended');
@@ -66,12 +67,6 @@ export const containerNames = ({ containers }: PodActors): string[] => container
 /** Whether the pod has a sandbox with a network. */
 export const hasNetwork = ({ status = {} }: Pod): boolean =>
   (status.conditions ?? []).some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
-
-export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
-  ...(status.initContainerStatuses ?? []),
-  ...(status.containerStatuses ?? []),
-  ...(status.ephemeralContainerStatuses ?? []),
-];
 
 /** Replaces the state and wait of an actor with those of the image that it is waiting for. */
 const withImageState = memoize((actor: ActorNode): ActorNode => {

@@ -4,7 +4,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { statusesOf } from '../../../show/actors/podActors.ts';
+import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, selectRun } from '../../../show/containerLog.ts';
 import type { PodPaths } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
@@ -99,7 +99,7 @@ async function findRun({ agent, paths: { pod }, options }: LogsQuery, container:
   try {
     return selectRun(pod, container, options);
   } catch (error) {
-    const { state } = statusesOf(pod).find(({ name }) => name === container) ?? {};
+    const { state } = allStatuses(pod.status).find(({ name }) => name === container) ?? {};
     if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;
     const explain = (path: string) => agent.json(path).then(readAnswerAndLog, () => undefined);
     // While the pod mounts its volumes, it has no containers to explain.

@@ -3,6 +3,7 @@
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
 import { expositionChunks, type Family } from '../exposition.ts';
@@ -101,13 +102,7 @@ class ExpositionCache {
 
   /** Returns the image names from pod statuses, keyed by container ID. */
   #imageNames(): ReadonlyMap<string, string> {
-    const statuses = this.#parts
-      .pods()
-      .flatMap(({ status }) => [
-        ...(status?.initContainerStatuses ?? []),
-        ...(status?.containerStatuses ?? []),
-        ...(status?.ephemeralContainerStatuses ?? []),
-      ]);
+    const statuses = this.#parts.pods().flatMap(({ status }) => allStatuses(status));
     return new Map(statuses.map(({ containerID = '', image }) => [containerID.replace(/^[^:]+:\/\//, ''), image]));
   }
 }
