@@ -1,4 +1,5 @@
 import type { ContainerState, ContainerStatus } from '../api/schema/status.ts';
+import { UNKNOWN_EXIT } from './unknownRuns.ts';
 import type { PodView } from './view.ts';
 
 /**
@@ -12,13 +13,7 @@ export interface ContainerStatuses {
 }
 
 const UNKNOWN_END: ContainerState = {
-  terminated: {
-    exitCode: 137,
-    reason: 'ContainerStatusUnknown',
-    message: 'The container could not be located when the pod was terminated',
-    startedAt: null,
-    finishedAt: null,
-  },
+  terminated: { ...UNKNOWN_EXIT, startedAt: null, finishedAt: null },
 };
 
 /**

@@ -2,6 +2,13 @@ import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import { allStatuses } from './allStatuses.ts';
 import type { ContainerView, PodView, TerminatedRun } from './view.ts';
 
+/** Exit of a container whose end nobody has observed (C13). */
+export const UNKNOWN_EXIT = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+} as const;
+
 /**
  * Returns the view in which a container has terminated if it was reported as running and the runtime no longer knows
  * its state. Otherwise the container would return to waiting, and its pod to Pending. Its restart count includes the
@@ -14,7 +21,7 @@ export function withUnknownRuns(view: PodView, previous: PodStatus | undefined):
     const status = isUnknown(container) ? reported.find(({ name }) => name === container.name) : undefined;
     if (status === undefined) return container;
     if (status.state?.running) {
-      const run = unknownRun(view.restartsAll ? 'RestartingAllContainers' : 'ContainerStatusUnknown');
+      const run = unknownRun(view.restartsAll ? 'RestartingAllContainers' : UNKNOWN_EXIT.reason);
       return { ...container, now: { kind: 'terminated', run }, restartCount: status.restartCount + 1 };
     }
     const reason = reportedUnknownReason(status, container);
@@ -33,14 +40,7 @@ const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknow
 function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
   const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};
   const isSame = restartCount < reported.restartCount;
-  return isSame && runId === undefined && exitCode === UNKNOWN_EXIT_CODE ? reason : undefined;
+  return isSame && runId === undefined && exitCode === UNKNOWN_EXIT.exitCode ? reason : undefined;
 }
 
-const UNKNOWN_EXIT_CODE = 137;
-
-const unknownRun = (reason: string): TerminatedRun => ({
-  containerId: '',
-  exitCode: UNKNOWN_EXIT_CODE,
-  reason,
-  message: 'The container could not be located when the pod was terminated',
-});
+const unknownRun = (reason: string): TerminatedRun => ({ ...UNKNOWN_EXIT, containerId: '', reason });

@@ -2,6 +2,7 @@
 import type { Failure } from '../../base/failure.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
+import { UNKNOWN_EXIT } from '../../kubernetes/status/unknownRuns.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 
 /**
@@ -9,8 +10,8 @@ import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.
  * (C13).
  */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {
-  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, NOT_LOCATED);
-  const exitCode = container.exitCode ?? 137;
+  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, UNKNOWN_EXIT.message);
+  const exitCode = container.exitCode ?? UNKNOWN_EXIT.exitCode;
   return {
     containerId: container.id,
     exitCode,
@@ -21,19 +22,12 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
   };
 }
 
-const NOT_LOCATED = 'The container could not be located when the pod was terminated';
 // The two spaces after the period are as in Kubernetes.
 const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
 
 /** Returns the run of a container that was running and has disappeared. */
 export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
-  return {
-    containerId,
-    exitCode: 137,
-    reason: 'ContainerStatusUnknown',
-    message,
-    ...(startedAt ? { startedAt } : {}),
-  };
+  return { ...UNKNOWN_EXIT, containerId, message, ...(startedAt ? { startedAt } : {}) };
 }
 
 /**

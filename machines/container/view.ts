@@ -34,6 +34,7 @@ export function containerView(
   const runs = [reportedEnd(snapshot), context.earlierRun, context.runBefore];
   const last = runs.find((run) => run !== undefined && run !== shown);
   const containerId = context.id ?? context.unstarted;
+  const atHand = now.kind === 'waiting' && isAtHand(snapshot);
   const resizeFailure = resizeErrorOf(context);
   return {
     name: context.name,
@@ -45,8 +46,8 @@ export function containerView(
     ready: isReady(snapshot),
     started: isStarted(snapshot),
     ...(containerId ? { containerId } : {}),
-    ...(now.kind === 'waiting' && isAtHand(snapshot) ? { atHand: true } : {}),
-    ...(now.kind === 'waiting' && isAtHand(snapshot) && context.wasUnknown ? { stateUnknown: true } : {}),
+    ...(atHand ? { atHand } : {}),
+    ...(atHand && context.wasUnknown ? { stateUnknown: true } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
     ...(resizeFailure === undefined ? {} : { resizeFailure }),
