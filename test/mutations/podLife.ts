@@ -215,7 +215,7 @@ export const podLifeMutations: readonly Mutation[] = [
   {
     rule: 'C13',
     breaks: 'an unknown end is exit code 0',
-    file: 'kubernetes/status/statusAtEnd.ts',
+    file: 'kubernetes/status/unknownRuns.ts',
     find: 'exitCode: 137,',
     put: 'exitCode: 0,',
   },
