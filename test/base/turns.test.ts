@@ -74,6 +74,15 @@ describe('a burst of answers', () => {
     expect(loop.turns.flat()).toEqual([...numbers, MANY, last]);
   });
 
+  test('is not overtaken by a caller that comes after the release of the last one and before its start', async () => {
+    const loop = new Loop();
+    for (const number of [0, 1]) void letIn(loop, number, (each) => loop.enter(each, 10));
+    const run = loop.run();
+    queueMicrotask(() => void letIn(loop, 2, (each) => loop.enter(each)));
+    await run;
+    expect(loop.turns.flat()).toEqual([0, 1, 2]);
+  });
+
   test('counts the time that each caller takes after its start', async () => {
     const loop = new Loop();
     for (const number of numbers) void letIn(loop, number, (each) => loop.enter(each, 8));
