@@ -40,6 +40,8 @@ export interface ContainerInput {
    * count (C23).
    */
   readonly restarts?: number | undefined;
+  /** The restart count that an earlier agent reported. The reported count never decreases. */
+  readonly reportedRestarts?: number | undefined;
   /** Results of the container's probes from before a restart of the agent. */
   readonly probed?: Probed | undefined;
 }

@@ -96,11 +96,15 @@ const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
 const removalOf = (snapshot: ContainerSnapshot) =>
   removedForRestart({ run: reportedEnd(snapshot), earlierRun: snapshot.context.earlierRun });
 
+/** Returns the reported restart count, which is never lower than what an earlier agent reported. */
+const restartsOf = (snapshot: ContainerSnapshot): number =>
+  Math.max(observedRestarts(snapshot), snapshot.context.reportedRestarts ?? 0);
+
 /**
- * Returns the reported restart count. It increases once the new container is reported. Until then the status is that of
- * the previous container.
+ * Returns the restart count that follows from the runtime's containers. It increases once the new container is
+ * reported. Until then the status is that of the previous container.
  */
-function restartsOf(snapshot: ContainerSnapshot): number {
+function observedRestarts(snapshot: ContainerSnapshot): number {
   const { id, attempt, isCounted, wasUnknown } = snapshot.context;
   if (removalOf(snapshot) || isCounted || wasUnknown) return attempt;
   const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);

@@ -5,7 +5,10 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
+import { memoize } from '../../base/memoize.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
+import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ContainerInput } from '../container/context.ts';
 import type { ContainerEvent, VolumeEvent } from '../shared/events.ts';
 import type { VolumeInput } from '../volume/setup.ts';
@@ -136,8 +139,15 @@ function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnCont
     size: observed.length > 0 ? persistedSizes(context)(name) : undefined,
     probed: context.probed?.find(({ id }) => id === observed[0]?.id),
     restarts: restarts && lookUp(restarts, name),
+    reportedRestarts: reportedRestarts(pod.status ?? context.containerEnds ?? {}).get(name),
   };
 }
+
+/** Returns the restart counts in a status by container name. */
+const reportedRestarts = memoize(
+  (status: ContainerEnds): ReadonlyMap<string, number> =>
+    new Map(allStatuses(status).map(({ name, restartCount }) => [name, restartCount])),
+);
 
 /** Appends commands to the queue. A later observation of a container replaces an earlier one that is still queued. */
 function withCommands(queued: readonly Command[], commands: readonly Command[]): Command[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
@@ -118,6 +119,31 @@ test('shows the previous run once it can be read', () => {
   story.world.change('dead', { exitCode: 3, finishedAt: 2 });
   story.observe();
   expect(last()).toMatchObject({ containerId: 'dead', exitCode: 3, finishedAt: 2 });
+});
+
+const reported: ContainerStatus = {
+  name: 'main',
+  state: { waiting: { reason: 'ContainerCreating' } },
+  lastState: {},
+  ready: false,
+  restartCount: 14,
+  image: 'app',
+  imageID: '',
+};
+
+test('shows no lower restart count than an earlier agent reported', () => {
+  const pod = { ...aPod(), status: { containerStatuses: [reported] } };
+  const story = podStory({
+    pod,
+    before: (world) => {
+      world.sandbox(pod);
+      world.run(pod, 'main', { id: 'alive', attempt: 13, createdAt: 1 });
+    },
+  });
+  story.observe();
+  const { children } = story.tree();
+  expect(children.find(({ id }) => id === 'container/main')?.facts).toContain('14 restarts');
+  expect(story.view().containers[0]?.restartCount).toBe(14);
 });
 
 describe('while it is stopped in order to restart', () => {
