@@ -8,8 +8,8 @@ import {
   apiPods,
   containersOf,
   leftBehind,
-  losesExits,
   settles,
+  withoutExitCode,
   wrongInApi,
   wrongInRuntime,
   wrongRuns,
@@ -45,13 +45,13 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
   const unfollow = await history.follow(cluster);
   try {
     await users.makeFirst();
-    const wanted = { pods: users.expected, losesExits: await losesExits(cri) };
     const before = await allRun(cluster, users.expected.size + 2);
     await wreckers.wreak(drawnSchedule(seed, ms));
     await wreckers.calm();
     const calmAt = performance.now();
     await settles('users have what they waited for', async () => (users.areDone() ? [] : ['they wait']));
     const wrong = async () => {
+      const wanted = { pods: users.expected, withoutExitCode: await withoutExitCode(cri) };
       const there = await apiPods(cluster);
       return [
         ...(await wrongInApi(cluster, wanted)),

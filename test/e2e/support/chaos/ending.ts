@@ -20,14 +20,24 @@ const [RUNNING, READY] = [1, 0];
 export interface Wanted {
   /** Those that are to be there, by name. */
   readonly pods: ReadonlyMap<string, Expected>;
-  /** Whether the runtime forgets the exit codes of containers that have ended while it was dead. */
-  readonly losesExits: boolean;
+  /** The IDs, as in statuses, of containers of which the runtime no longer knows the exit code. */
+  readonly withoutExitCode: ReadonlySet<string>;
 }
 
-/** Of containerd from 1.7 on: what it starts with takes the shim of an ended container for one that has leaked. */
-export async function losesExits(cri: Cri): Promise<boolean> {
-  const { runtimeVersion } = await cri.version({ version: 'v1' }, { signal: noAbort });
-  return !/^v?1\.6\./.test(runtimeVersion);
+/**
+ * Returns the statuses' IDs of the containers whose exit codes the runtime itself reports as lost. containerd 1.6 loses
+ * an exit code if it is killed between its deletion of the task and its record of the exit. From 1.7 on it also loses
+ * that of a container that exits while containerd is down.
+ */
+export async function withoutExitCode(cri: Cri): Promise<ReadonlySet<string>> {
+  const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
+  const lost = await Promise.all(
+    containers.map(async ({ id }) => {
+      const { status } = await cri.containerStatus({ containerId: id, verbose: false }, { signal: noAbort });
+      return status?.reason === 'Unknown' ? [`containerd://${id}`] : [];
+    }),
+  );
+  return new Set(lost.flat());
 }
 
 /** Looks until nothing is wrong any more; throws what still is when the time is over. */
@@ -72,9 +82,10 @@ function wrongWith(pod: Pod, wanted: Wanted): string[] {
   const { phase, containerStatuses: [main] = [], initContainerStatuses: inits = [] } = pod.status ?? {};
   const { exitCode } = main?.state?.terminated ?? {};
   const phaseThen = expected.fate === 'runs' ? 'Running' : exitCode === 0 ? 'Succeeded' : 'Failed';
-  const lost = endsOfLost(expected, wanted);
-  const isFine = (status: ContainerStatus | undefined, fate: Fate) =>
-    isOnlyRun(status, expected.isMadeMeanwhile ? lost : []) && hasCome(status, fate, lost);
+  const isFine = (status: ContainerStatus | undefined, fate: Fate) => {
+    const lost = endsOfLost(status, expected, wanted);
+    return isOnlyRun(status, expected.isMadeMeanwhile ? lost : []) && hasCome(status, fate, lost);
+  };
   return [
     ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
     ...(phase === phaseThen ? [] : [`pod ${name} is ${phase}, not ${phaseThen}: ${JSON.stringify(pod.status)}`]),
@@ -91,11 +102,15 @@ function expectedOf(pod: Pod, { pods }: Wanted): Expected | undefined {
 
 /**
  * The reasons of runs that no agent could have saved: of one whose start is cut off with the agent or the runtime, and of
- * one whose exit code the runtime has forgotten.
+ * one whose exit code the runtime has lost.
  */
-function endsOfLost({ isMadeMeanwhile }: Expected, { losesExits: isForgetful }: Wanted): readonly string[] {
+function endsOfLost(
+  status: ContainerStatus | undefined,
+  { isMadeMeanwhile }: Expected,
+  { withoutExitCode }: Wanted,
+): readonly string[] {
   if (isMadeMeanwhile) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
-  return isForgetful ? ['Unknown'] : [];
+  return withoutExitCode.has(status?.containerID ?? '') ? ['Unknown'] : [];
 }
 
 /** Whether there was no run before, or only those that are lost. */
