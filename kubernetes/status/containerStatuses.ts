@@ -260,14 +260,15 @@ function statusWithoutView(
   role: ContainerRole,
   previous?: ContainerStatus,
 ): ContainerStatus {
-  if (previous?.state?.terminated) return previous;
   const loggedRestarts = (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1;
+  const hadLaterRun = previous !== undefined && previous.restartCount < loggedRestarts;
+  if (previous?.state?.terminated && !hadLaterRun) return previous;
   const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
   const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
     name: spec.name,
     state: { waiting: volumeReasons(view).get(spec.name) ?? creating },
-    lastState: previous?.lastState ?? {},
+    lastState: hadLaterRun ? {} : (previous?.lastState ?? {}),
     ready: false,
     restartCount: Math.max(previous?.restartCount ?? 0, loggedRestarts),
     ...containerDetails(spec),

@@ -487,3 +487,23 @@ describe('C16: a volume whose image is not available', () => {
     ]);
   });
 });
+
+describe('a container without an actor', () => {
+  const view = (restarts?: PodView['restarts']) =>
+    podView({ spec: { containers: [{ name: 'a', image: 'x' }] }, view: restarts === undefined ? {} : { restarts } });
+  const reported = main(podView({ main: { a: exited(0) } }));
+  const previous: PodStatus = { containerStatuses: [reported] };
+
+  test('retains the reported end', () => {
+    expect(main(view(), previous)).toBe(reported);
+    expect(main(view({ a: 1 }), previous)).toBe(reported);
+  });
+
+  test('waits with a higher restart count if it ran again since the reported end and the runtime has lost that run', () => {
+    expect(main(view({ a: 2 }), previous)).toMatchObject({
+      state: { waiting: { reason: 'ContainerCreating' } },
+      lastState: {},
+      restartCount: 1,
+    });
+  });
+});
