@@ -1,2 +1,5 @@
-/** Resolves after other callbacks of the event loop have run. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/**
+ * Resolves after the event loop has polled for I/O. An immediate that is set by an I/O callback runs before the next
+ * poll, so a second one is needed.
+ */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

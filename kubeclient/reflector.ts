@@ -42,6 +42,11 @@ export interface ReflectorOptions<Stored = KubeObject> {
    * Throws if the object is invalid.
    */
   readonly transform?: (object: KubeObject) => Stored;
+  /**
+   * Called with each new or changed object of a watch, before the object is part of the set. The watch continues once
+   * the promise has resolved, so that expensive work on an object need not be done in one turn of the event loop.
+   */
+  readonly prepare?: (object: KubeObject) => Promise<unknown> | undefined;
   /** Receives all current objects after each change. */
   readonly onSet: (objects: readonly Stored[]) => void;
   readonly onStep: (step: ReflectorStep) => void;
@@ -179,7 +184,7 @@ export class Reflector<Stored = KubeObject> {
     try {
       for await (const line of events) {
         eventCount += 1;
-        failure = this.#tryHandle(line);
+        failure = await this.#tryHandle(line);
         if (failure) break;
       }
     } catch (error) {
@@ -190,17 +195,22 @@ export class Reflector<Stored = KubeObject> {
     return eventCount;
   }
 
-  #tryHandle(line: unknown): { readonly error: unknown } | undefined {
+  async #tryHandle(line: unknown): Promise<{ readonly error: unknown } | undefined> {
     try {
-      this.#handleEvent(line);
+      await this.#handleEvent(line);
       return undefined;
     } catch (error) {
       return { error };
     }
   }
 
-  #handleEvent(line: unknown): void {
-    const event = parseWatchEvent(line, { request: this.#options.path, type: this.#options.type });
+  async #handleEvent(line: unknown): Promise<void> {
+    const { path, type, prepare, signal } = this.#options;
+    const event = parseWatchEvent(line, { request: path, type });
+    if (event.type === 'changed') {
+      await prepare?.(event.object);
+      signal.throwIfAborted();
+    }
     const objects = this.#initialObjects ?? this.#objects;
     switch (event.type) {
       case 'bookmark':

@@ -1,12 +1,15 @@
 /** Converts pods of an API server to the form in which the node runs them. */
+import * as z from 'zod/mini';
 import { isObject } from '../../base/isObject.ts';
 import { sameValue } from '../../base/sameValue.ts';
+import { atOnce } from '../../base/steps.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
 import { withoutManagedFields } from './readObject.ts';
 import { isoTime } from './rfc3339.ts';
+import { manifestMetaSchema } from './schema/meta.ts';
 import type { Pod } from './schema/pod.ts';
 import { validatePod } from './validate.ts';
 
@@ -18,13 +21,18 @@ const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
  * Reads a pod from an API object. Unknown fields are ignored. The API server has already validated the object, so
  * problems are reported only for features that this node does not support. `seenAt` is in milliseconds since the epoch.
  */
-export function readApiPod(object: unknown, seenAt: number): ApiPod {
+export const readApiPod = (object: unknown, seenAt: number): ApiPod => atOnce(readApiPodInSteps(object, seenAt));
+
+/** Reads a pod like `readApiPod`, in several steps because a large pod takes a while. */
+export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<void, ApiPod> {
   const result = readManifest(withoutManagedFields(object, POD_TYPE));
   if ('problems' in result) return { problems: result.problems };
+  yield;
   const { metadata, spec, apiVersion, kind } = result.pod;
   const { namespace = '', uid = '', annotations } = metadata;
   const sourceAnnotations = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
   const status = readStatus(statusOf(object));
+  yield;
   const pod: Pod = withDefaults({
     apiVersion,
     kind,
@@ -32,53 +40,68 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
     metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...sourceAnnotations } },
     ...(status === undefined ? {} : { status }),
   });
+  yield;
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems } : { pod };
 }
 
 /**
- * Returns the pod of a new version of an object if only the status has changed. It reuses the volumes and containers of
- * the previous version. Returns undefined if the object has to be read again.
+ * Returns the pod of a new version of an object if only the status has changed, or the pod has been deleted. It reuses
+ * the volumes and containers of the previous version. Returns undefined if the object has to be read again.
  */
-export function withChangedStatus(
+export function withReusedSpec(
   previous: { readonly object: unknown; readonly pod: Pod },
   object: unknown,
 ): Pod | undefined {
   if (!sameValue(withoutVolatileFields(previous.object), withoutVolatileFields(object))) return undefined;
-  return withStatusOf(object, previous.pod);
+  const { success, data } = z.safeParse(volatileMetadataSchema, metadataOf(object));
+  if (!success) return undefined;
+  const { status, metadata, ...pod } = previous.pod;
+  const newStatus = sameValue(statusOf(previous.object), statusOf(object)) ? status : readStatus(statusOf(object));
+  return withStatus({ ...pod, metadata: { ...withoutVolatileMetadata(metadata), ...data } }, newStatus);
 }
 
 /**
  * Returns the last readable version of a pod, with the status and the deletion timestamp of a later version that the
  * node cannot read.
  */
-export function withReadableUpdates(pod: Pod, object: unknown): Pod {
-  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(object);
-  const withNewStatus = withStatusOf(object, pod);
-  const deletion = {
+export function withReadableUpdates({ status: _, ...pod }: Pod, object: unknown): Pod {
+  const { resourceVersion, deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(object);
+  const updates = {
+    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
     ...(typeof deletionTimestamp === 'string' ? { deletionTimestamp } : {}),
     ...(Number.isInteger(grace) ? { deletionGracePeriodSeconds: Number(grace) } : {}),
   };
-  return { ...withNewStatus, metadata: { ...withNewStatus.metadata, ...deletion } };
+  return withStatus({ ...pod, metadata: { ...pod.metadata, ...updates } }, readStatus(statusOf(object)));
 }
 
-function withStatusOf(object: unknown, { status: _, ...pod }: Pod): Pod {
-  const newStatus = readStatus(statusOf(object));
-  const { resourceVersion } = metadataOf(object);
-  const version = typeof resourceVersion === 'string' ? { resourceVersion } : {};
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, ...version },
-    ...(newStatus === undefined ? {} : { status: newStatus }),
-  };
-}
+const withStatus = (pod: Omit<Pod, 'status'>, status: Pod['status']): Pod =>
+  status === undefined ? pod : { ...pod, status };
 
-/** Returns the object without the fields that change with every status update. */
+/** The fields of the metadata that change with a status update or a deletion. */
+const VOLATILE_METADATA = {
+  resourceVersion: true,
+  generation: true,
+  deletionTimestamp: true,
+  deletionGracePeriodSeconds: true,
+} as const;
+
+const volatileMetadataSchema = z.pick(z.object(manifestMetaSchema.shape), VOLATILE_METADATA);
+
+const withoutVolatileMetadata = <Metadata extends object>(
+  metadata: Metadata,
+): Omit<Metadata, keyof typeof VOLATILE_METADATA> => {
+  const stableMetadata = { ...metadata };
+  for (const field of Object.keys(VOLATILE_METADATA)) Reflect.deleteProperty(stableMetadata, field);
+  return stableMetadata;
+};
+
+/** Returns the object without the fields that change with a status update or a deletion. */
 function withoutVolatileFields(object: unknown): unknown {
   if (!isObject(object) || !isObject(object.metadata)) return object;
   const { status: _status, metadata: _metadata, ...stableFields } = object;
-  const { resourceVersion: _version, managedFields: _fields, ...stableMetadata } = object.metadata;
-  return { ...stableFields, metadata: stableMetadata };
+  const { managedFields: _fields, ...metadata } = object.metadata;
+  return { ...stableFields, metadata: withoutVolatileMetadata(metadata) };
 }
 
 const metadataOf = (object: unknown): Readonly<Record<string, unknown>> =>

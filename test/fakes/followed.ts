@@ -3,7 +3,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { nextTurn } from '../../base/nextTurn.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';
@@ -38,7 +38,10 @@ export async function untilRead(clock: SimulatedClock): Promise<void> {
   await clock.advance(0);
 }
 
-export async function follow(...replies: readonly Reply[]) {
+export const follow = (...replies: readonly Reply[]) => followPrepared(undefined, ...replies);
+
+/** The reflector awaits `prepare` for each object of a watch. */
+export async function followPrepared(prepare: ReflectorOptions['prepare'], ...replies: readonly Reply[]) {
   const clock = new SimulatedClock();
   const transport = new ToldTransport(...replies);
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
@@ -56,6 +59,7 @@ export async function follow(...replies: readonly Reply[]) {
     clock,
     jitter: () => 0.5,
     signal: controller.signal,
+    ...(prepare === undefined ? {} : { prepare }),
     onSet: (objects) => {
       sets.push(named(objects));
       uids.push(objects.map(({ metadata: { uid } }) => uid));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { listTypeOf, POD } from '../../kubeclient/paths.ts';
-import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
+import { bookmark, FIRST_END, follow, followPrepared, object, watchOf } from '../fakes/followed.ts';
 import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
 describe('the initial objects', () => {
@@ -226,4 +226,34 @@ test('a watch ends without a failure when the signal aborts', async () => {
   await running;
   expect(steps.at(-1)).toEqual({ state: 'watching' });
   expect(clock.pending).toBe(0);
+});
+
+describe('an object of a watch', () => {
+  test('joins the set once it is prepared, and later events wait for it', async () => {
+    const watch = watchOf(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { heard, sets } = await followPrepared(
+      ({ metadata: { name } }) => (name === 'web' ? promise : undefined),
+      watch.opened,
+    );
+    watch.tell('ADDED', object('web', 2));
+    watch.tell('ADDED', object('db', 3));
+    await heard();
+    expect(sets).toEqual([[]]);
+    resolve();
+    await heard();
+    expect(sets).toEqual([[], ['web@2'], ['web@2', 'db@3']]);
+  });
+
+  test('does not join the set if the reflector is stopped while it is prepared', async () => {
+    const watch = watchOf(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { heard, sets, controller, running } = await followPrepared(() => promise, watch.opened);
+    watch.tell('ADDED', object('web', 2));
+    await heard();
+    controller.abort();
+    resolve();
+    await running;
+    expect(sets).toEqual([[]]);
+  });
 });

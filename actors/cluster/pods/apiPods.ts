@@ -43,6 +43,7 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
       clock,
       jitter,
       signal,
+      prepare: (object) => reader.prepare(object),
       onSet: (objects) => {
         const { set, mirrors: currentMirrors } = reader.read(objects);
         cache.replaceAll(objects, currentMirrors);

@@ -3,8 +3,9 @@
 import type { Clock } from '../../../base/clock.ts';
 import { retainKeys } from '../../../base/retainKeys.ts';
 import { sameValue } from '../../../base/sameValue.ts';
+import { atOnce, overTurns } from '../../../base/steps.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import { readApiPod, withChangedStatus, withReadableUpdates } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type ObservedMirror, readMirror } from '../../../kubernetes/mirror.ts';
@@ -27,14 +28,23 @@ type ReadVersion = readonly [object: KubeObject, read: ReadResult];
  * echoes the node's own status. If only the status has changed, only the status is read again.
  */
 export class PodReader {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'turns'>;
   /** Keyed by UID. */
   readonly #versions = new Map<string, ReadVersion>();
   /** Time at which each pod was first read, by UID. */
   readonly #firstSeenAt = new Map<string, number>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now' | 'turns'>) {
     this.#clock = clock;
+  }
+
+  /**
+   * Reads an object over several turns of the event loop, because a large pod takes a while. `read` then returns the
+   * result. Returns undefined in simulated time, in which reading takes no time.
+   */
+  prepare(object: KubeObject): Promise<unknown> | undefined {
+    const { turns } = this.#clock;
+    return turns && overTurns(this.#readInSteps(object), 1, async () => turns.next());
   }
 
   read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly ObservedMirror[] } {
@@ -58,22 +68,24 @@ export class PodReader {
   }
 
   #readCached(object: KubeObject): ReadResult {
+    return atOnce(this.#readInSteps(object));
+  }
+
+  *#readInSteps(object: KubeObject): Generator<void, ReadResult> {
     const cached = this.#versions.get(object.metadata.uid);
     if (cached?.[0] === object) return cached[1];
-    const read = this.#readVersion(object, cached);
+    const read = yield* this.#readVersion(object, cached);
     this.#versions.set(object.metadata.uid, [object, read]);
     return read;
   }
 
-  #readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): ReadResult {
+  *#readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): Generator<void, ReadResult> {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
     const lastRead = read && 'mirror' in read ? undefined : read;
     const pod =
-      lastRead?.pod && !lastRead.problems
-        ? withChangedStatus({ object: before, pod: lastRead.pod }, object)
-        : undefined;
-    if (lastRead?.pod === undefined || pod === undefined) return this.#readAll(object, lastRead?.pod);
+      lastRead?.pod && !lastRead.problems ? withReusedSpec({ object: before, pod: lastRead.pod }, object) : undefined;
+    if (lastRead?.pod === undefined || pod === undefined) return yield* this.#readAll(object, lastRead?.pod);
     return { pod: isEcho(lastRead.pod, pod) ? lastRead.pod : pod };
   }
 
@@ -81,20 +93,29 @@ export class PodReader {
    * Reads an object and falls back to the last readable version, because a field of a newer server must not terminate a
    * running pod.
    */
-  #readAll(object: KubeObject, lastPod: Pod | undefined): ReadResult {
+  *#readAll(object: KubeObject, lastPod: Pod | undefined): Generator<void, ReadResult> {
     const { uid } = object.metadata;
     const seenAt = this.#firstSeenAt.get(uid) ?? this.#clock.now();
     this.#firstSeenAt.set(uid, seenAt);
-    const read = readApiPod(object, seenAt);
+    const read = yield* readApiPodInSteps(object, seenAt);
     return 'problems' in read && lastPod !== undefined ? { ...read, pod: withReadableUpdates(lastPod, object) } : read;
   }
 }
 
-/** Whether the status of a newer version is irrelevant to the node. A terminal status is always relevant. */
+/** Whether a newer version has no change that the node did not make itself. A terminal status is always relevant. */
 function isEcho(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
-  return sameValue(foreignConditions(before) ?? [], foreignConditions(pod) ?? []);
+  return (
+    sameValue(foreignConditions(before) ?? [], foreignConditions(pod) ?? []) &&
+    sameValue(deletionOf(before), deletionOf(pod))
+  );
 }
+
+const deletionOf = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds, generation } }: Pod) => ({
+  deletionTimestamp,
+  deletionGracePeriodSeconds,
+  generation,
+});
 
 function problemsOf(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;

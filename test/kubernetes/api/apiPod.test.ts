@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readApiPod, withChangedStatus } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPod, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
 
 const SEEN = Date.UTC(2026, 0, 1, 12, 0, 0, 250);
 const metadata = { name: 'web', namespace: 'shop', uid: 'uid-1', resourceVersion: '7', annotations: { note: 'kept' } };
@@ -99,19 +99,28 @@ describe('a new version of an object', () => {
 
   test('reuses the previous pod if only the status has changed', () => {
     const status = { phase: 'Running', conditions: [{ type: 'example.com/gate', status: 'True' }] };
-    const read = withChangedStatus(known, later({ status }));
+    const read = withReusedSpec(known, later({ status }));
     expect(read).toEqual(podOf(later({ status })));
     expect(read?.spec).toBe(known.pod.spec);
-    expect(withChangedStatus({ object: later({ status }), pod: podOf(later({ status })) }, later({}))).toEqual(
+    expect(withReusedSpec({ object: later({ status }), pod: podOf(later({ status })) }, later({}))).toEqual(
       podOf(later({})),
     );
   });
 
+  test('reuses the volumes and containers of a pod that is deleted, and of one whose deletion was lost', () => {
+    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30, generation: 2 };
+    const [deleted, current] = [later({}, deletion), later({})];
+    const read = withReusedSpec(known, deleted);
+    expect(read).toEqual(podOf(deleted));
+    expect(read?.metadata).toMatchObject(deletion);
+    expect(read?.spec).toBe(known.pod.spec);
+    expect(withReusedSpec({ object: deleted, pod: podOf(deleted) }, current)).toEqual(podOf(current));
+  });
+
   test('is read again after any other change', () => {
-    expect(withChangedStatus(known, later({ spec: { ...spec, nodeName: 'other' } }))).toBeUndefined();
-    expect(withChangedStatus(known, later({}, { labels: { app: 'web' } }))).toBeUndefined();
-    expect(withChangedStatus(known, later({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBeUndefined();
-    expect(withChangedStatus(known, later({}, { generation: 2 }))).toBeUndefined();
-    expect(withChangedStatus(known, undefined)).toBeUndefined();
+    expect(withReusedSpec(known, later({ spec: { ...spec, nodeName: 'other' } }))).toBeUndefined();
+    expect(withReusedSpec(known, later({}, { labels: { app: 'web' } }))).toBeUndefined();
+    expect(withReusedSpec(known, later({}, { deletionTimestamp: 'now' }))).toBeUndefined();
+    expect(withReusedSpec(known, undefined)).toBeUndefined();
   });
 });

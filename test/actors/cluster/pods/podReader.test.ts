@@ -20,6 +20,34 @@ function reading() {
   };
 }
 
+test('a pod that is deleted has its deletion timestamp, and the containers that it had', () => {
+  const read = reading();
+  const [before] = read(object(1)).set.pods;
+  const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+  const deleted = object(2);
+  const [after] = read({ ...deleted, metadata: { ...deleted.metadata, ...deletion } }).set.pods;
+  expect(after?.metadata).toMatchObject(deletion);
+  expect(after?.spec).toBe(before?.spec);
+});
+
+test('a pod is prepared over several turns of the event loop, and is not read again', async () => {
+  let turns = 0;
+  const next = async () => {
+    turns += 1;
+  };
+  const reader = new PodReader({ now: () => 0, turns: { next } });
+  const prepared = object(1);
+  await reader.prepare(prepared);
+  expect(turns).toBe(3);
+  // An object that changes in place would show if it was read again.
+  Object.assign(prepared, { spec: {} });
+  expect(reader.read([prepared]).set.pods[0]?.spec.containers).toHaveLength(1);
+});
+
+test('no pod is prepared in simulated time', () => {
+  expect(new PodReader({ now: () => 0 }).prepare(object(1))).toBeUndefined();
+});
+
 const SEEN = 'kubernetes.io/config.seen';
 
 test('an object that is the same is the same pod, one with another status has the spec that it had', () => {
