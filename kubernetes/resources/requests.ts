@@ -1,8 +1,9 @@
 import { canonicalIpOrText, isSameIp } from '../../base/ipAddress.ts';
 import { lookUp } from '../../base/lookUp.ts';
+import { memoize } from '../../base/memoize.ts';
 import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
-import type { Pod } from '../api/schema/pod.ts';
+import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { isCriticalPod } from '../api/staticPod.ts';
 import { displayName } from '../shownName.ts';
 import { isAllocatedAsDevice } from './devices.ts';
@@ -42,16 +43,20 @@ const EPHEMERAL_STORAGE = 'ephemeral-storage';
 /** Returns the effective requests and host ports of a pod. */
 export function requestsOf(pod: Pod): PodRequests {
   return {
-    cpuMillis: podRequest(pod.spec, 'cpu'),
-    memoryBytes: podRequest(pod.spec, 'memory'),
+    ...requestsInSpec(pod.spec),
     extra: otherRequests(pod),
-    hostPorts: hostPortsOf(pod),
     critical: isCriticalPod(pod),
-    priority: pod.spec.priority ?? null,
-    qos: qosClass(pod.spec),
     pod: displayName(pod.metadata),
   };
 }
+
+const requestsInSpec = memoize((spec: PodSpec) => ({
+  cpuMillis: podRequest(spec, 'cpu'),
+  memoryBytes: podRequest(spec, 'memory'),
+  hostPorts: hostPortsOf(spec),
+  priority: spec.priority ?? null,
+  qos: qosClass(spec),
+}));
 
 /** Whether the node tracks a resource in `extra`. Requests of any other resource have no effect. */
 const isExtra = (resource: string): boolean =>
@@ -74,8 +79,8 @@ function otherRequests(pod: Pod): Record<string, number> {
   return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
 }
 
-export function hostPortsOf(pod: Pod): HostPort[] {
-  return containersOf(pod.spec)
+export function hostPortsOf(spec: PodSpec): HostPort[] {
+  return containersOf(spec)
     .filter(({ role }) => role === 'regular' || role === 'sidecar')
     .flatMap(({ container }) => container.ports ?? [])
     .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) =>

@@ -4,6 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
@@ -25,13 +26,15 @@ export interface PodResources {
  * Returns the resources that a resize can change, which are those of all containers except ephemeral ones
  * (`IsResizableContainer` in `pkg/kubelet/allocation/allocation_manager.go`).
  */
-export function resourcesOf({ spec }: Pod): PodResources {
+export const resourcesOf = ({ spec }: Pod): PodResources => resourcesInSpec(spec);
+
+const resourcesInSpec = memoize((spec: PodSpec): PodResources => {
   const resizable = [...(spec.initContainers ?? []), ...spec.containers];
   return {
     ...(spec.resources ? { pod: spec.resources } : {}),
     containers: Object.fromEntries(resizable.map(({ name, resources = {} }) => [name, resources])),
   };
-}
+});
 
 /**
  * Returns the pod with these resources. A container that `target` does not contain retains its own. Returns the same
@@ -57,6 +60,7 @@ export function withResources(pod: Pod, target: PodResources): Pod {
 
 /** Whether the pod-level resources are equal, and also the resources of every container that both sides contain. */
 export function hasSameResources(first: PodResources, second: PodResources): boolean {
+  if (first === second) return true;
   const names = Object.keys(first.containers).filter((name) => Object.hasOwn(second.containers, name));
   const isEqual = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => resourceKey(a) === resourceKey(b);
   return (

@@ -79,7 +79,7 @@ export function terminatingEntry(
   const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
   const admitted = lookUp(allocations, uid);
   // If nothing was persisted for the pod, its ports are read from the runtime.
-  const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
+  const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed).spec);
   const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
   const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;

@@ -63,7 +63,7 @@ export class Refusals {
     const reason = pod.status?.reason ?? '';
     // All other reasons for a rejection are in the pod's own manifest.
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
-    const ports = hostPortsOf(pod).map(({ port }) => port);
+    const ports = hostPortsOf(pod.spec).map(({ port }) => port);
     const others = this.#holders(uid, at);
     const isTaken = others.some((each) => each.ports.some((port) => ports.includes(port)));
     return isTaken || this.isShort(pod, others);
@@ -95,7 +95,7 @@ export class Refusals {
 
 /** A pod that is being resized keeps its former resources until the resize is complete. */
 const maxRequests = (pod: Pod, before: PodRequests | undefined): PodRequests => ({
-  ports: hostPortsOf(pod).map(({ port }) => port),
+  ports: hostPortsOf(pod.spec).map(({ port }) => port),
   cpu: Math.max(podRequest(pod.spec, 'cpu'), before?.cpu ?? 0),
   memory: Math.max(podRequest(pod.spec, 'memory'), before?.memory ?? 0),
 });
