@@ -63,7 +63,7 @@ export const labelsFlag = z.pipe(
 /** Schema of a taint in a configuration file. */
 export const taint = section({
   key: textLike('the name of a taint such as "example.com/gpu"', (key) => key !== '' && isLabel(key, '')),
-  value: z.optional(
+  value: z.exactOptional(
     textLike('the value of a taint: letters, digits, "-", "_" and "."', (value) => isLabel('a', value)),
   ),
   effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
